@@ -13,6 +13,7 @@ const WORDS = {
   hear_conversations: t("receives your new conversations"),
   hear_live_words: t("receives what is said, while it is said"),
   hear_live_sound: t("receives live sound"),
+  write_notifications: t("has notifications written from what is said"),
 };
 
 /** A disclosure that loads the app's tools when it is opened, or at once where it `isOpen`. */

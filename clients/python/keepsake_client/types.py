@@ -2322,8 +2322,8 @@ class AppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]
@@ -2729,8 +2729,8 @@ class OwnedAppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]

@@ -18,8 +18,8 @@ from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.recordings import append_sound
 
-CHUNK_S = 1.0
-"""What is encoded at once."""
+CHUNK_S = 0.25
+"""What is encoded at once: a millisecond of a processor, which other streams wait for."""
 LEAD = timedelta(seconds=1)
 """Sound before the first words that is kept with them."""
 MAX_WAIT = timedelta(seconds=120)

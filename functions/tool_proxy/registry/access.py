@@ -11,7 +11,7 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.setup_check import require_setup
 from shared.data.store.paging import Page
 from shared.domain.account.notification import Delivery, Notification, NotificationId
-from shared.domain.apps.app import LIVE_PERMISSIONS, App, InstalledApp
+from shared.domain.apps.app import NAMED_PERMISSIONS, App, InstalledApp
 from shared.domain.errors import AlreadyExists, Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.provenance import Source
@@ -92,7 +92,7 @@ async def install(
         pairwise_id=installation.pairwise_id if installation else _choose_pairwise_id(app, uid),
     )
     if shown_permissions is None and installation is not None:
-        kept = LIVE_PERMISSIONS & installation.get_permissions(app, uid)
+        kept = NAMED_PERMISSIONS & installation.get_permissions(app, uid)
         installed_app = replace(installed_app, granted=installed_app.granted | kept)
     if installation is None:
         await deps.stores.grants.replace_source(uid, app.source, build_grants(app))
@@ -101,7 +101,7 @@ async def install(
     except Conflict:
         await _remove_deleted_apps(deps, uid)
         await deps.stores.installed_apps.add(uid, installed_app)
-    asked = app.external_integration.permissions & LIVE_PERMISSIONS
+    asked = app.permissions & NAMED_PERMISSIONS
     if asked - installed_app.get_permissions(app, uid):
         await _tell_what_is_asked(deps, uid, app)
 

@@ -6,12 +6,13 @@ Also called: callback, event subscription.
 from dataclasses import replace
 from datetime import timedelta
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import DeliveryDeps
 from functions.tool_proxy.registry.auto_disable import (
     disable_gone_webhook,
     disable_webhook_if_failing,
 )
 from functions.tool_proxy.webhooks import answers
+from functions.tool_proxy.webhooks.proactive import notify_proactively
 from functions.tool_proxy.webhooks.subjects import Subject, load_subject
 from shared import telemetry
 from shared.domain.apps.app import App, AppCall
@@ -55,7 +56,7 @@ class DeliveryResult:
     note: str | None = None
 
 
-async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def attempt_delivery(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     """Make one attempt, unless it is done or no longer wanted; queue the next if it fails."""
     if await deps.stores.webhook_deliveries.is_done(delivery.uid, build_delivery_id(delivery)):
         telemetry.add_fields(outcome="repeated")
@@ -74,7 +75,7 @@ async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> No
     await _deliver(deps, delivery, recipient, subject)
 
 
-async def _count_live_words(deps: ToolProxyDeps, delivery: WebhookDelivery, lines: int) -> bool:
+async def _count_live_words(deps: DeliveryDeps, delivery: WebhookDelivery, lines: int) -> bool:
     """Count live words that are about to be sent, for their user to see; False beyond the quota."""
     now = deps.clock.now()
     try:
@@ -86,20 +87,20 @@ async def _count_live_words(deps: ToolProxyDeps, delivery: WebhookDelivery, line
     return True
 
 
-async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def _postpone(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     """Queue the next attempt: the conversation is processed again."""
     telemetry.add_fields(outcome="put off", attempt=delivery.attempt)
     if delivery.attempt < MAX_ATTEMPTS:
         await _queue_next(deps, delivery)
 
 
-async def _queue_next(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def _queue_next(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     at = deps.clock.now() + RETRY_DELAYS[delivery.attempt - 1]
     await queue_delivery(deps.tasks, delivery.next_attempt, at=at)
 
 
 async def _deliver(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient, subject: Subject
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient, subject: Subject
 ) -> None:
     started_at = deps.clock.now()
     result = await _post(deps, delivery, recipient, subject.payload)
@@ -119,7 +120,7 @@ async def _deliver(
 
 
 async def _post(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient, body: bytes
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient, body: bytes
 ) -> DeliveryResult:
     url = with_query(recipient.url, {"uid": recipient.user_id})
     secrets = await load_secrets(deps, delivery.uid, recipient)
@@ -148,7 +149,7 @@ async def _post(
 
 
 async def _accept(
-    deps: ToolProxyDeps,
+    deps: DeliveryDeps,
     delivery: WebhookDelivery,
     recipient: Recipient,
     subject: Subject,
@@ -158,12 +159,14 @@ async def _accept(
     note = None
     if recipient.app is not None:
         note = await answers.post_answer(deps, delivery, recipient.app, subject.card, body)
+        if delivery.trigger == "transcript_processed":
+            await notify_proactively(deps, delivery, recipient.app, body)
     delivery_id, now = build_delivery_id(delivery), deps.clock.now()
     await deps.stores.webhook_deliveries.mark_done(delivery.uid, delivery_id, now)
     return note
 
 
-async def _disable(deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient) -> None:
+async def _disable(deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient) -> None:
     if recipient.app is not None:
         await disable_gone_webhook(deps, recipient.app)
     else:
@@ -171,7 +174,7 @@ async def _disable(deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Re
 
 
 async def _handle_failure(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient
 ) -> None:
     if delivery.attempt < MAX_ATTEMPTS:
         await _queue_next(deps, delivery)
@@ -180,7 +183,7 @@ async def _handle_failure(
 
 
 def _build_log_entry(
-    deps: ToolProxyDeps,
+    deps: DeliveryDeps,
     delivery: WebhookDelivery,
     recipient: Recipient,
     result: DeliveryResult,
@@ -201,7 +204,7 @@ def _build_log_entry(
     )
 
 
-async def _log(deps: ToolProxyDeps, app: App, entry: AppCall) -> None:
+async def _log(deps: DeliveryDeps, app: App, entry: AppCall) -> None:
     """Add the attempt to the call log; if that fails, the delivery counts all the same."""
     try:
         await deps.stores.call_log.add(app.id, entry)

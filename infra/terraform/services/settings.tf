@@ -25,7 +25,7 @@ locals {
   sealing_functions = ["chat", "close_run"]
 
   # They ask models for answers; others ask for vectors or texts of speech alone.
-  asking_functions = ["after_turn", "chat", "end_stretch", "library", "process_conversation", "summarise_day"]
+  asking_functions = ["after_turn", "chat", "deliver_webhook", "end_stretch", "library", "process_conversation", "summarise_day"]
 
   common_settings = {
     KEEPSAKE_WORLD       = "cloud"

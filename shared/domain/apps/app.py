@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from shared.domain.apps.app_catalog import PROACTIVE_CAPABILITY
 from shared.domain.ids import AppId, UserId
 from shared.domain.provenance import Source
 from shared.domain.value import value
@@ -23,10 +24,13 @@ Permission = Literal[
     "hear_conversations",
     "hear_live_words",
     "hear_live_sound",
+    "write_notifications",
 ]
 """What an app may do with a user's library by itself."""
-LIVE_PERMISSIONS: frozenset[Permission] = frozenset({"hear_live_words", "hear_live_sound"})
-"""What tells an app what is being said: each is granted by its name alone."""
+NAMED_PERMISSIONS: frozenset[Permission] = frozenset(
+    {"hear_live_words", "hear_live_sound", "write_notifications"}
+)
+"""What concerns that which is being said: each is granted by its name alone."""
 AppTrigger = Literal[
     "memory_creation", "conversation_updated", "transcript_processed", "audio_bytes"
 ]
@@ -212,6 +216,15 @@ class App:
         return INTEGRATION_CAPABILITY in self.capabilities
 
     @property
+    def permissions(self) -> frozenset[Permission]:
+        """Return what it asks for; one that hears live words may ask to have notifications written."""
+        permissions = self.external_integration.permissions
+        is_proactive = PROACTIVE_CAPABILITY in self.capabilities
+        if is_proactive and "hear_live_words" in permissions:
+            return permissions | {"write_notifications"}
+        return permissions
+
+    @property
     def source(self) -> Source:
         return Source(kind="app", id=self.id, name=self.name)
 
@@ -314,8 +327,8 @@ class InstalledApp:
     @classmethod
     def of(cls, app: App, at: datetime, named: frozenset[str] | None = None) -> "InstalledApp":
         """Grant what the app asks for and is `named`; without names, all of it but what is live."""
-        declared = app.external_integration.permissions
-        granted = declared - LIVE_PERMISSIONS if named is None else declared & named
+        declared = app.permissions
+        granted = declared - NAMED_PERMISSIONS if named is None else declared & named
         return cls(app_id=app.id, installed_at=at, granted=granted)
 
     def get_app_uid(self, uid: UserId) -> str:
@@ -324,5 +337,5 @@ class InstalledApp:
 
     def get_permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
         """Return what the app may do for this user; its developer consents to all it asks for."""
-        declared_permissions = app.external_integration.permissions
+        declared_permissions = app.permissions
         return declared_permissions if app.owner == uid else declared_permissions & self.granted

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from shared.data.account.quotas import Quotas
 from shared.library.webhook_tasks import queue_live_words
+from tests.fakes import ScriptedModel, UnmaskedModels
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import DIARY, TALK
 from tests.functions.tool_proxy.test_developer_webhooks import deliver_due
@@ -75,3 +76,53 @@ async def test_no_live_words_are_sent_beyond_the_quota_l3(fixture):
     await send(fixture, "said-0", "said-1")
 
     assert len(fixture.hook.received) == 1
+
+
+WRITTEN = "process_conversation/proactive_notification"
+ASKED = {"prompt": "Cheer them up.", "params": ["user_name", "user_facts"]}
+
+
+async def let_write(fixture, *texts, granted="hear_live_words,write_notifications"):
+    """Let Alice allow the diary to have notifications written, which the model plays; return the model."""
+    model = ScriptedModel(answers={WRITTEN: [{"text": text} for text in texts]})
+    fixture.world.deps = replace(fixture.world.deps, model=UnmaskedModels(model=model))
+    fixture.hook.answer = json.dumps({"notification": ASKED}).encode()
+    capabilities = ("external_integration", "proactive_notification")
+    await fixture.change(capabilities=capabilities, proactive_scopes=("user_name",))
+    await fixture.integrate(**LIVE)
+    await fixture.world.deps.stores.profiles.change(ALICE, name="Alice Ames")
+    await enable(fixture, permissions=granted)
+    await fixture.say_live("Hello.", "I am tired.", "Bye.")
+    return model
+
+
+async def list_written(fixture):
+    page = await fixture.world.deps.stores.inbox.list_delivered(ALICE, limit=10)
+    return [notice.body for notice in page.items if notice.title == "Diary says"]
+
+
+async def test_a_notification_is_written_for_an_app_once_in_five_minutes_l3(fixture):
+    model = await let_write(fixture, "Rest, Alice: https://evil.example/x " + "z" * 200, "Hi.")
+    await send(fixture, "said-0", "said-1")
+    early = await list_written(fixture)
+    fixture.world.clock.advance(seconds=300)
+    await send(fixture, "said-2")
+
+    [(_, prompt), _] = model.prompts
+    assert prompt.data.keys() == {"app", "request", "language", "user_name"}
+    assert (prompt.data["request"], prompt.data["user_name"]) == ("Cheer them up.", "Alice Ames")
+    assert [len(text) for text in early] == [150]
+    assert "https://evil" not in early[0]
+    assert sorted(map(len, await list_written(fixture))) == [3, 150]
+
+
+async def test_no_notification_is_written_without_a_grant_of_that_name_or_a_reason_l3(fixture):
+    refused = await let_write(fixture, granted="hear_live_words")
+    await send(fixture, "said-0")
+    silent = await let_write(fixture, "")
+    await send(fixture, "said-1")
+    fixture.hook.answer = b'{"notification": {"prompt": 5}}'
+    await send(fixture, "said-2")
+
+    assert (refused.prompts, len(silent.prompts)) == ([], 1)
+    assert await list_written(fixture) == []
