@@ -2921,6 +2921,13 @@ class TranscribedConversationOut(TypedDict):
     transcript_segments: list[SegmentOut]
 
 
+class TranscriptsOut(TypedDict):
+    deepgram: list[SegmentOut]
+    soniox: list[SegmentOut]
+    whisperx: list[SegmentOut]
+    speechmatics: list[SegmentOut]
+
+
 class UsageOut(TypedDict):
     quotas: list[QuotaOut]
     days: NotRequired[list[DayUsageOut]]

@@ -154,7 +154,9 @@ class Stream:
                 resumed = await self._deps.stores.live_conversations.take_over(
                     self._uid, live.id, self._stream
                 )
-        return LiveSession(template, self._deps.new_id, resumed=resumed)
+        hears_here = query.custom_stt == "disabled"
+        provider = self._deps.live_transcriber.name if hears_here else None
+        return LiveSession(template, self._deps.new_id, resumed=resumed, provider=provider)
 
     async def _serve(self) -> Closing:
         async with (
@@ -359,8 +361,7 @@ class Stream:
         if step.gone:
             await self._send({"type": "segments_deleted", "segment_ids": list(step.gone)})
         if step.segments:
-            name = self._deps.live_transcriber.name
-            await self._send(build_segments(step.segments, is_final=step.is_final, name=name))
+            await self._send(build_segments(step.segments, is_final=step.is_final))
 
     async def _store(self, said: Said, photos: tuple[Photo, ...] = ()) -> Said:
         """Count and store what was said; what its conversation takes no more begins another, which is returned.

@@ -53,7 +53,9 @@ async def count_stored(world: ProcessingFixture) -> int:
     return usage["stored_bytes"]
 
 
-async def hear(world: ProcessingFixture, conversation: Conversation) -> list[tuple[float, array]]:
+async def hear(
+    world: ProcessingFixture, conversation: Conversation
+) -> "list[tuple[float, array[int]]]":
     """Return each recording as the app plays it: its start, in seconds of the conversation, and its samples."""
     async with build_client(world, ALICE) as client:
         listed = (await client.get("/v1/audio", params={"conversation_id": conversation.id})).json()
@@ -71,12 +73,12 @@ async def hear(world: ProcessingFixture, conversation: Conversation) -> list[tup
     ]
 
 
-def read_wav(content: bytes) -> array:
+def read_wav(content: bytes) -> "array[int]":
     with wave.open(io.BytesIO(content)) as file:
         return array("h", file.readframes(file.getnframes()))
 
 
-def find_tone(samples: array) -> list[float]:
+def find_tone(samples: "array[int]") -> list[float]:
     """Return the seconds in which it is loud."""
     second = SAMPLE_RATE // 2
     blocks = range(0, len(samples), second)

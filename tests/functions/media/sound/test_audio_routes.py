@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from zipfile import ZipFile
 
@@ -66,6 +67,10 @@ async def keep_sound(world: ProcessingFixture) -> None:
     await world.deps.stores.profiles.change(ALICE, keeps_audio=True)
 
 
+async def send(client: AsyncClient) -> None:
+    await client.post("/v1/audio", files=FORM)
+
+
 def get_detail(answer: Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["detail"]
 
@@ -109,7 +114,7 @@ async def test_the_same_sound_twice_is_transcribed_once_l2(world, speaker):
 async def test_sound_that_comes_twice_at_once_is_one_recording_l2(world):
     for at in range(1, 30):
         async with build_client(world, f"owner-{at}", transcriber=ScriptedTranscriber()) as other:
-            between = Interruption(at, lambda: other.post("/v1/audio", files=FORM), after=False)
+            between = Interruption(at, partial(send, other), after=False)
             deps = build_library_deps(world, transcriber=ScriptedTranscriber())
             deps = replace(deps, stores=Stores(between.wrap("documents", world.documents)))
             owner = build_auth_headers(f"owner-{at}")
