@@ -188,9 +188,13 @@ async def append_sound(
     deps: UploadDeps, uid: UserId, recording: Recording, content: bytes, seconds: float
 ) -> None:
     """Add sound to a recording that goes on, or begin it. Raises QuotaExceeded and Unavailable."""
-    await deps.quotas.take(uid, "stored_bytes", len(content), now=deps.clock.now())
-    path = f"{upload_path(uid, recording.id)}/{deps.new_id()}"
-    await deps.blobs.write(path, content, media_type=recording.media_type)
+    now, path = deps.clock.now(), f"{upload_path(uid, recording.id)}/{deps.new_id()}"
+    await deps.quotas.take(uid, "stored_bytes", len(content), now=now)
+    try:
+        await deps.blobs.write(path, content, media_type=recording.media_type)
+    except Unavailable:
+        await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
+        raise
     part = BlobPart(path=path, size=len(content))
     await deps.stores.recordings.append(uid, recording, part, seconds)
 
