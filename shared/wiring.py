@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from shared.data.account.quotas import Quotas
     from shared.data.account.sign_outs import SignOutCache
     from shared.data.account.vector_homes import VectorHomeCache, VectorHomes
+    from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.chats.crisis_log import CrisisLog
     from shared.domain.account.account import Erasure
     from shared.domain.ids import UserId
@@ -383,6 +384,13 @@ def sealing_keys() -> ports.Keys:
 def signing_keys() -> ports.Keys:
     """Build the key that wraps apps' signing secrets; who signs need not read tokens."""
     return world().build_keys("signing_keys")
+
+
+@cache
+def signing_secrets() -> SigningSecrets:
+    from shared.data.apps.signing_secrets import SigningSecrets
+
+    return SigningSecrets(signing_keys())
 
 
 @cache

@@ -175,6 +175,7 @@ export function connect(getToken, onSignedOut) {
     setRole: (id, value) => call("PATCH", at`/v1/users/people/${id}/role`, { body: { value } }),
     deletePerson: (id) => call("DELETE", at`/v1/users/people/${id}`),
     // The first page has all own and installed apps.
+    liveListeners: () => call("GET", "/v1/apps/live-listeners"),
     apps: (cursor) => page(`/v1/apps?${query({ cursor })}`),
     app: (id) => call("GET", at`/v1/apps/${id}`),
     appTools: (id) => call("GET", at`/v1/apps/${id}/tools`),

@@ -10,10 +10,12 @@ from shared.library.deps import EndpointDeps
 
 if TYPE_CHECKING:
     from shared.data.account.quotas import Quotas
+    from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.search.file_index import FileIndex
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,
+        Egress,
         LiveTranscriber,
         NewId,
         Tasks,
@@ -67,10 +69,13 @@ class LiveDeps(EndpointDeps):
     stores: Stores
     quotas: Quotas
     tasks: Tasks
+    blobs: Blobs
 
 
 @value
 class ListenDeps(LiveDeps):
-    """What hearing a device live needs."""
+    """What hearing a device live needs, and telling others of it."""
 
     live_transcriber: LiveTranscriber
+    egress: Egress
+    signing_secrets: SigningSecrets

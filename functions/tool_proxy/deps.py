@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shared.data.apps.app_listings import AppListings
     from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.stores import Stores
-    from shared.ports import Clock, Egress, Identity, NewId, ServiceIdentity, Tasks
+    from shared.ports import Clock, Egress, Identity, Models, NewId, ServiceIdentity, Tasks
     from shared.security.delegations import Delegations
 
 
@@ -51,3 +51,10 @@ class ToolProxyDeps(CallDeps):
     signing_secrets: SigningSecrets
     listings: AppListings
     public_url: str
+
+
+@value
+class DeliveryDeps(ToolProxyDeps):
+    """What telling an app of something needs, and writing what it answers with."""
+
+    model: Models

@@ -1,6 +1,6 @@
 """Entry points of the tool proxy: calls of tools, the apps that serve them, and their webhooks."""
 
-from functions.tool_proxy.deps import CallDeps, ToolProxyDeps
+from functions.tool_proxy.deps import CallDeps, DeliveryDeps, ToolProxyDeps
 from shared.edge.declare.entry_points import EntryPoint
 
 _WEBHOOKS = "functions.tool_proxy.webhooks.webhook_routes"
@@ -31,7 +31,7 @@ ENTRY_POINTS = (
     ),
     EntryPoint(
         name="deliver_webhook",
-        deps=ToolProxyDeps,
+        deps=DeliveryDeps,
         first=f"{_WEBHOOKS}:DELIVERY_ROUTES",
         routes=(),
         stores=("apps", "call_log", "conversations"),

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from functions.tool_proxy.oauth_deps import McpDeps, ServicesDeps
     from functions.tool_proxy.ports import ManifestSource, Transport, TransportName
     from shared.data.apps.app_listings import AppListings
-    from shared.data.apps.signing_secrets import SigningSecrets
 
 
 class _Parts:
@@ -37,10 +36,6 @@ class _Parts:
     @staticmethod
     def mcp() -> "McpDeps":
         return _build_mcp()
-
-    @staticmethod
-    def signing_secrets() -> "SigningSecrets":
-        return _build_signing_secrets()
 
     @staticmethod
     def listings() -> "AppListings":
@@ -91,19 +86,12 @@ def _build_mcp() -> "McpDeps":
 
 
 @cache
-def _build_signing_secrets() -> "SigningSecrets":
-    from shared.data.apps.signing_secrets import SigningSecrets
-
-    return SigningSecrets(wiring.signing_keys())
-
-
-@cache
 def _choose_transport(name: "TransportName") -> "Transport":
     if name == "http":
         from functions.tool_proxy.calls.http_transport import HttpTransport
 
         return HttpTransport(
-            egress=wiring.egress(), clock=wiring.clock(), signing_secrets=_build_signing_secrets()
+            egress=wiring.egress(), clock=wiring.clock(), signing_secrets=wiring.signing_secrets()
         )
     from functions.tool_proxy.mcp_servers.mcp_transport import McpTransport
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shared.data.apps.call_log import CallLog
     from shared.data.apps.connections import Connections
     from shared.data.apps.developer_webhooks import DeveloperWebhookStore
+    from shared.data.apps.live_listeners import LiveListeners
     from shared.data.apps.mcp_sessions import McpSessions
     from shared.data.apps.model_refusals import ModelRefusals
     from shared.data.apps.webhook_deliveries import WebhookDeliveries
@@ -102,6 +103,7 @@ _STORES = {
         "model_refusals",
         "connections",
         "developer_webhooks",
+        "live_listeners",
         "webhook_deliveries",
         "mcp_sessions",
     ),
@@ -236,6 +238,7 @@ class Stores:
     model_refusals: "ModelRefusals"
     connections: "Connections"
     developer_webhooks: "DeveloperWebhookStore"
+    live_listeners: "LiveListeners"
     webhook_deliveries: "WebhookDeliveries"
     mcp_keys: "McpKeys"
     developer_keys: "DeveloperKeys"

@@ -14,7 +14,8 @@ from shared.domain.errors import CallerError, Conflict, NotFound, QuotaExceeded
 from shared.domain.ids import ConversationId, UserId
 from shared.library.deps import IngestionDeps
 from shared.library.hand_in import hand_in
-from shared.ports import Tasks
+from shared.library.recordings import forget_sound_of
+from shared.ports import Blobs, Tasks
 
 END_TARGET = "end_live"
 GRACE = timedelta(seconds=30)
@@ -30,6 +31,8 @@ class LiveEndDeps(IngestionDeps, Protocol):
 
     @property
     def tasks(self) -> Tasks: ...
+    @property
+    def blobs(self) -> Blobs: ...
 
 
 async def load_live(stores: Stores, uid: UserId) -> list[Conversation]:
@@ -86,7 +89,7 @@ async def end_live(
 ) -> Conversation | None:
     """Hand a live conversation in, once; None where there is none, or nothing was said.
 
-    Beyond a quota it stays, and is tried again each hour; what is refused otherwise is set aside. A repeat
+    Its sound is deleted unless its owner keeps sound, and was heard to say something. Beyond a quota it stays, and is tried again each hour; what is refused otherwise is set aside. A repeat
     finishes what an attempt left.
     """
     live = await deps.stores.live_conversations.begin_end(uid, conversation_id)
@@ -94,10 +97,10 @@ async def end_live(
         return None
     batches = await deps.stores.live_conversations.load_batches(uid, conversation_id)
     conversation = replace(to_conversation(live, batches), status="processing")
-    handed_in = None
+    handed_in, has_words = None, bool(conversation.transcript_segments)
     try:
         with suppress(Conflict):  # handed in before, and changed since
-            if conversation.transcript_segments:
+            if has_words:
                 handed_in = await hand_in(deps, uid, conversation, is_counted=True)
     except QuotaExceeded:
         telemetry.add_fields(outcome="refused", reason="quota")
@@ -107,6 +110,8 @@ async def end_live(
         telemetry.error("live_conversation_refused", error=type(error).__name__)
         await deps.stores.live_conversations.set_aside(uid, conversation_id)
         return None
+    if not (has_words and (await deps.stores.profiles.get(uid)).keeps_audio):
+        await forget_sound_of(deps, uid, conversation_id)
     await deps.stores.live_conversations.remove(uid, conversation_id)
     return handed_in
 

@@ -8,7 +8,7 @@ from shared import telemetry
 from shared.data.files.uploads import upload_path
 from shared.domain.conversations.recording import Recording
 from shared.domain.errors import AlreadyExists, Conflict, Gone, Invalid, NotFound, Unavailable
-from shared.domain.files.upload import Upload
+from shared.domain.files.upload import BlobPart, Upload
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.uploads import (
@@ -124,8 +124,7 @@ async def start_recording(
     """
     require_transcriber(deps)
     now = deps.clock.now()
-    stored = await deps.stores.recordings.find(uid, upload_id)
-    media_type = stored.media_type if stored else await _admit(deps, uid, upload_id)
+    media_type = await _find_media_type(deps, uid, upload_id)
 
     def build(upload: Upload) -> Recording:
         return Recording(
@@ -149,6 +148,20 @@ async def start_recording(
     return recording
 
 
+async def _find_media_type(deps: RecordingDeps, uid: UserId, upload_id: str) -> str:
+    """Return that of a recording; else of an upload, which is admitted. Raises NotFound."""
+    recordings = deps.stores.recordings
+    stored = await recordings.find(uid, upload_id)
+    if stored is None:
+        try:
+            return await _admit(deps, uid, upload_id)
+        except NotFound:
+            stored = await recordings.find(uid, upload_id)  # another request made it one just now
+            if stored is None:
+                raise
+    return stored.media_type
+
+
 async def _admit(deps: RecordingDeps, uid: UserId, upload_id: str) -> str:
     """Count new sound towards the quota of a day; return its media type."""
     upload = await get_complete(deps, uid, upload_id)
@@ -169,6 +182,21 @@ def read_sound_type(content: bytes) -> str:
     if kind is None or not kind.startswith(("audio/", "video/")):
         raise Invalid(NO_SOUND)
     return str(kind)
+
+
+async def append_sound(
+    deps: UploadDeps, uid: UserId, recording: Recording, content: bytes, seconds: float
+) -> None:
+    """Add sound to a recording that goes on, or begin it. Raises QuotaExceeded and Unavailable."""
+    now, path = deps.clock.now(), f"{upload_path(uid, recording.id)}/{deps.new_id()}"
+    await deps.quotas.take(uid, "stored_bytes", len(content), now=now)
+    try:
+        await deps.blobs.write(path, content, media_type=recording.media_type)
+    except Unavailable:
+        await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
+        raise
+    part = BlobPart(path=path, size=len(content))
+    await deps.stores.recordings.append(uid, recording, part, seconds)
 
 
 async def schedule_transcription(

@@ -1,11 +1,12 @@
 """Webhook tasks: the deliveries of webhooks as tasks, each named once for every attempt."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 
 from shared.data.stores import Stores
 from shared.domain.apps.webhook import OWN_WEBHOOK, WebhookDelivery
-from shared.domain.ids import ConversationId, UserId
+from shared.domain.ids import AppId, ConversationId, UserId
 from shared.outbound.webhook_signature import build_message_id
 from shared.ports import Tasks
 
@@ -38,14 +39,20 @@ async def queue_day_summary(stores: Stores, tasks: Tasks, uid: UserId, summary_i
 
 
 async def queue_live_words(
-    tasks: Tasks, uid: UserId, conversation_id: ConversationId, batch_id: str
+    tasks: Tasks,
+    uid: UserId,
+    receivers: Iterable[AppId],
+    conversation_id: ConversationId,
+    batch_id: str,
 ) -> None:
-    """Send what was just said to its user's own webhook, which the delivery looks up once more."""
-    delivery = WebhookDelivery(
-        uid=uid,
-        app_id=OWN_WEBHOOK,
-        trigger="realtime_transcript",
-        subject_id=conversation_id,
-        version=batch_id,
-    )
-    await queue_delivery(tasks, delivery)
+    """Send what was just said to these, each of whom the delivery looks up once more."""
+    for receiver in receivers:
+        is_own = receiver == OWN_WEBHOOK
+        delivery = WebhookDelivery(
+            uid=uid,
+            app_id=receiver,
+            trigger="realtime_transcript" if is_own else "transcript_processed",
+            subject_id=conversation_id,
+            version=batch_id,
+        )
+        await queue_delivery(tasks, delivery)

@@ -30,12 +30,21 @@ def sign(
     from standardwebhooks import Webhook
 
     text = body.decode()
+    return {
+        **sign_bytes(secrets, message_id, now, method=method, url=url, body=body),
+        "webhook-signature": " ".join(Webhook(s).sign(message_id, now, text) for s in secrets),
+    }
+
+
+def sign_bytes(
+    secrets: Sequence[str], message_id: str, now: datetime, *, method: str, url: str, body: bytes
+) -> dict[str, str]:
+    """Return the headers that sign a request whose body is no text, which Standard Webhooks knows none of."""
     timestamp = str(int(now.timestamp()))
     signed_content = _join_request(message_id, timestamp, method, url, body)
     return {
         "webhook-id": message_id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": " ".join(Webhook(s).sign(message_id, now, text) for s in secrets),
         REQUEST_SIGNATURE_HEADER: " ".join(_sign_request(s, signed_content) for s in secrets),
     }
 

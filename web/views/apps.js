@@ -2,7 +2,7 @@
 
 import { attempting, el, find, linkOut, moveTo } from "../dom.js";
 import { t, tag, tn } from "../i18n.js";
-import { plainly } from "../words.js";
+import { moment, plainly } from "../words.js";
 import { startConnections } from "./connections.js";
 import { startGrants } from "./grants.js";
 import { startMcp } from "./mcp.js";
@@ -22,6 +22,7 @@ export function startApps({ api, develop }) {
   const connections = startConnections({ api, onChange: grants.reload });
 
   let apps = new Map();
+  let listeners = new Map();
   let cursor;
 
   const reload = () => Promise.all([list(), connections.reload(), grants.reload()]);
@@ -29,6 +30,7 @@ export function startApps({ api, develop }) {
   // Reloads as many apps as are shown, so that a change keeps the reader's place.
   const list = () => attempt(async () => {
     const loaded = new Map();
+    listeners = new Map((await api.liveListeners()).map((each) => [each.app_id, each]));
     let next;
     do next = await load(loaded, next); while (next && loaded.size < apps.size);
     show(loaded, next);
@@ -70,6 +72,7 @@ export function startApps({ api, develop }) {
       app.switched_off && el("p", { class: "problem" }, t("It is switched off because its calls failed.")),
       permissions(api, app, isOpen),
       allowRow(app),
+      heardRow(listeners.get(id)),
       ...steps(app),
       isOwn(app) && el("button", { type: "button", class: "quiet", onclick: () => develop(id) }, t("Develop")));
   }
@@ -114,6 +117,10 @@ function badges(app) {
   const words = [app.private && t("private"), app.enabled && isOwn(app) && t("yours")].filter(Boolean);
   return words.map((word) => el("span", { class: "badge" }, word));
 }
+
+// What an app was sent while it was said.
+const heardRow = (sent) => sent && el("p", { class: "meta" }, t("Sent live so far: {lines} lines, {seconds} seconds of sound; last {time}.",
+  { lines: sent.lines, seconds: sent.sound_s, time: moment(sent.last_at) }));
 
 // Links where the app's users sign in with it.
 function steps({ enabled, external_integration: { auth_steps: declared } }) {

@@ -11,6 +11,9 @@ const WORDS = {
   read_conversations: t("reads your conversations"),
   read_tasks: t("reads your tasks"),
   hear_conversations: t("receives your new conversations"),
+  hear_live_words: t("receives what is said, while it is said"),
+  hear_live_sound: t("receives live sound"),
+  write_notifications: t("has notifications written from what is said"),
 };
 
 /** A disclosure that loads the app's tools when it is opened, or at once where it `isOpen`. */

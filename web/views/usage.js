@@ -15,6 +15,7 @@ const NAMES = {
   sound_bytes: t("Sound to transcribe"),
   recorded_seconds: t("Seconds of sound recorded by devices"),
   outbound_calls: t("Calls to apps and services"),
+  live_calls: t("Calls with live words or sound"),
   followers: t("Followed answers"),
   stored_bytes: t("All recordings"),
 };

@@ -1161,6 +1161,13 @@ class LibrarySearchIn(TypedDict):
     limit: NotRequired[int]
 
 
+class LiveListenerOut(TypedDict):
+    app_id: str
+    last_at: str
+    lines: int
+    sound_s: int
+
+
 class ManifestRefreshOut(TypedDict):
     status: NotRequired[Literal["ok"]]
     tools_count: int
@@ -1622,7 +1629,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -2346,8 +2353,8 @@ class AppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]
@@ -2753,8 +2760,8 @@ class OwnedAppOut(TypedDict):
     rating_count: int
     reviews: list[ReviewOut]
     user_review: ReviewOut | None
-    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
-    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations"]]
+    permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
+    granted_permissions: list[Literal["create_conversation", "create_facts", "read_memories", "read_conversations", "read_tasks", "hear_conversations", "hear_live_words", "hear_live_sound", "write_notifications"]]
     switched_off: Deactivation | None
     webhook_off: Deactivation | None
     email: NotRequired[str | None]
@@ -2943,6 +2950,13 @@ class TranscribedConversationOut(TypedDict):
     folder_id: str | None
     folder_name: NotRequired[str | None]
     transcript_segments: list[SegmentOut]
+
+
+class TranscriptsOut(TypedDict):
+    deepgram: list[SegmentOut]
+    soniox: list[SegmentOut]
+    whisperx: list[SegmentOut]
+    speechmatics: list[SegmentOut]
 
 
 class UsageOut(TypedDict):

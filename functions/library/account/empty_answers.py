@@ -8,7 +8,6 @@ Also called: backward compatibility, compatibility stubs.
 from collections.abc import Mapping
 from typing import Any
 
-from shared.domain.ids import ConversationId
 from shared.edge.declare.routes import Call, Route, route
 from shared.library.deps import LibraryDeps
 
@@ -35,30 +34,11 @@ _ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
     "/v1/agent/vm-status": {"has_vm": False},
     "/v1/wrapped/{year}": {"status": "not_generated"},
 }
-_ANSWERS_BY_CONVERSATION: Mapping[str, dict[str, Any]] = {
-    "/v1/conversations/{conversation_id}/transcripts": {
-        "deepgram": [],
-        "soniox": [],
-        "whisperx": [],
-        "speechmatics": [],
-    },
-}
-"""Answers about a conversation, for its owner alone."""
 
 
 def _build_route(path: str, answer: dict[str, Any] | list[Any]) -> Route[LibraryDeps]:
     @route("GET", path, "Answer that there is none, as released apps read it", errors=(401,))
     async def get_none(deps: LibraryDeps, call: Call) -> dict[str, Any] | list[Any]:  # noqa: ARG001 - a route
-        return answer
-
-    return get_none
-
-
-def _build_conversation_route(path: str, answer: dict[str, Any]) -> Route[LibraryDeps]:
-    @route("GET", path, "Answer that there is none, to the owner alone", errors=(401, 404))
-    async def get_none(deps: LibraryDeps, call: Call) -> dict[str, Any]:
-        conversation_id = ConversationId(call.path["conversation_id"])
-        await deps.stores.conversations.check_exists(call.uid, conversation_id)
         return answer
 
     return get_none
@@ -71,6 +51,5 @@ async def rebuild_graph(deps: LibraryDeps, call: Call) -> dict[str, Any]:  # noq
 
 ROUTES: tuple[Route[LibraryDeps], ...] = (
     *(_build_route(path, answer) for path, answer in _ANSWERS.items()),
-    *(_build_conversation_route(path, answer) for path, answer in _ANSWERS_BY_CONVERSATION.items()),
     rebuild_graph,
 )

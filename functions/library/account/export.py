@@ -55,6 +55,7 @@ EXPORTED_COLLECTIONS = (
     "app_reviews",
     "connections",
     "developer_webhooks",
+    "live_listeners",
     "health",
 )
 """What is exported besides the profile and the conversations; the rest is internal bookkeeping."""

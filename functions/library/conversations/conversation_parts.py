@@ -11,7 +11,7 @@ from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
-from shared.library.conversation_schemas import PhotoOut
+from shared.library.conversation_schemas import PhotoOut, SegmentOut, build_segments
 from shared.library.deps import LibraryDeps
 
 _PATH = "/v1/conversations/{conversation_id}"
@@ -36,6 +36,15 @@ class EventStatesIn(Wire):
 
 class KeptRecordingOut(Wire):
     has_recording: bool
+
+
+class TranscriptsOut(Wire):
+    """What was said, by what turned it into text; what came as text is in none of them."""
+
+    deepgram: list[SegmentOut]
+    soniox: list[SegmentOut]
+    whisperx: list[SegmentOut]
+    speechmatics: list[SegmentOut]
 
 
 @route(
@@ -65,6 +74,22 @@ async def get_recording(deps: LibraryDeps, call: Call) -> KeptRecordingOut:
     return KeptRecordingOut(has_recording=any(each.parts for each in recordings))
 
 
+@route(
+    "GET",
+    f"{_PATH}/transcripts",
+    "List what was said by what turned it into text; all but the named providers count as Whisper",
+    errors=(401, 404),
+)
+async def list_transcripts(deps: LibraryDeps, call: Call) -> TranscriptsOut:
+    conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
+    lists: dict[str, list[SegmentOut]] = {name: [] for name in TranscriptsOut.model_fields}
+    shown = build_segments(conversation)
+    for segment, segment_out in zip(conversation.transcript_segments, shown, strict=True):
+        if segment.stt_provider:
+            lists.get(segment.stt_provider, lists["whisperx"]).append(segment_out)
+    return TranscriptsOut(**lists)
+
+
 @route("GET", f"{_PATH}/action-items", "List the action items of a conversation", errors=(401, 404))
 async def list_items(deps: LibraryDeps, call: Call) -> ActionItemListOut:
     await deps.stores.conversations.check_exists(call.uid, _path_id(call))
@@ -80,4 +105,4 @@ def _path_id(call: Call[Any, Any]) -> ConversationId:
     return ConversationId(call.path["conversation_id"])
 
 
-ROUTES = (mark_events, list_photos, get_recording, list_items)
+ROUTES = (mark_events, list_photos, get_recording, list_transcripts, list_items)

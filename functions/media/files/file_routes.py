@@ -3,7 +3,6 @@
 Also called: file upload.
 """
 
-import hmac
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from urllib.parse import quote
@@ -19,9 +18,9 @@ from functions.media.files.file_schemas import (
     FilesIn,
     FilesQuery,
     ReadFileIn,
-    ThumbnailQuery,
 )
 from functions.media.files.read_file import read_file
+from functions.media.keyed_addresses import KeyedAddress
 from shared import telemetry
 from shared.domain.errors import CallerError, Invalid, NotFound, Unavailable
 from shared.domain.files.file import PDF_TYPE, File
@@ -153,18 +152,14 @@ async def get_picture(deps: FileDeps, call: Call) -> Response:
     errors=(404,),
     media_type=PICTURE_TYPE,
 )
-async def get_thumbnail(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Response:
+async def get_thumbnail(deps: FileDeps, call: Call[None, KeyedAddress]) -> Response:
     """Released apps load pictures without a token, so their addresses have a key."""
-    uid = UserId(call.query.owner)
+    uid = call.query.find_owner(NOT_FOUND)
     file = await deps.stores.files.get(uid, call.path["file_id"])
-    if not file.has_thumbnail or not _fits(call.query.key, file.thumbnail_key):
+    if not file.has_thumbnail or not call.query.has_key(file.thumbnail_key):
         raise NotFound(NOT_FOUND)
     content = await deps.blobs.read(thumbnail_path(uid, file.id))
     return Response(content, media_type=PICTURE_TYPE, headers=_PRIVATE)
-
-
-def _fits(sent_key: str, key: str) -> bool:
-    return bool(key) and hmac.compare_digest(key.encode(), sent_key.encode())
 
 
 @route(
@@ -175,11 +170,11 @@ def _fits(sent_key: str, key: str) -> bool:
     errors=(404,),
     media_type=PDF_TYPE,
 )
-async def show_document(deps: FileDeps, call: Call[None, ThumbnailQuery]) -> Response:
+async def show_document(deps: FileDeps, call: Call[None, KeyedAddress]) -> Response:
     """A browser opens it at a page, `#page=3`, by itself: it sends no token then."""
-    uid = UserId(call.query.owner)
+    uid = call.query.find_owner(NOT_FOUND)
     file = await deps.stores.files.get(uid, call.path["file_id"])
-    if build_document_address(file, uid) is None or not _fits(call.query.key, file.document_key):
+    if build_document_address(file, uid) is None or not call.query.has_key(file.document_key):
         raise NotFound(NOT_FOUND)
     headers = {**_PRIVATE, "Content-Disposition": "inline", "Content-Length": str(file.size)}
     content = iterate_content(deps.blobs, file.parts)

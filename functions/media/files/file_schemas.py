@@ -26,13 +26,6 @@ class FilesQuery(PageQuery):
     limit: Annotated[int, Field(ge=1, le=100)] = 50
 
 
-class ThumbnailQuery(Wire):
-    """The key that stands in the address of a thumbnail or a PDF; whoever has it may see it."""
-
-    owner: Annotated[str, Field(pattern=ID_PATTERN)]
-    key: Annotated[str, Field(max_length=64)]
-
-
 class FileOut(Wire):
     """A file. Released apps read the fields up to `created_at`.
 

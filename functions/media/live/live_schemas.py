@@ -111,7 +111,7 @@ def build_status(status: str, text: str) -> dict[str, Any]:
     return {"type": "service_status", "status": status, "status_text": text}
 
 
-def build_segments(segments: Iterable[Segment], *, is_final: bool, name: str) -> list[Any]:
+def build_segments(segments: Iterable[Segment], *, is_final: bool) -> list[Any]:
     """Build what the app shows at once; a segment of a known id takes the place of the one before."""
     spoken = [*segments]
     numbers = number_speakers(segment.speaker for segment in spoken)
@@ -127,7 +127,7 @@ def build_segments(segments: Iterable[Segment], *, is_final: bool, name: str) ->
             "end": segment.end,
             "translations": [],
             "speech_profile_processed": True,
-            "stt_provider": name,
+            "stt_provider": segment.stt_provider,
             "is_interim": not is_final,
         }
         for segment in spoken

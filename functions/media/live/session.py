@@ -75,7 +75,7 @@ Step = Said | Ended
 class LiveSession:
     """One stream of a device; `template`, of the time at which it opened, is what its conversations begin with.
 
-    `resumed` is the conversation that an earlier connection left.
+    `resumed` is the conversation that an earlier connection left, `provider` what turns its sound into text.
     """
 
     def __init__(
@@ -84,8 +84,10 @@ class LiveSession:
         new_id: NewId,
         *,
         resumed: LiveConversation | None = None,
+        provider: str | None = None,
     ) -> None:
         self.conversation = resumed
+        self._provider = provider
         self._template = template
         self._new_id = new_id
         self._times = StreamTimes(template.started_at)
@@ -97,6 +99,15 @@ class LiveSession:
     def position(self) -> float:
         """How many seconds of sound have come."""
         return self._times.position
+
+    @property
+    def recorded(self) -> LiveConversation | None:
+        """The conversation that holds words; one that was only guessed may never be."""
+        return self.conversation if self._has_words else None
+
+    def find_time(self, position: float) -> datetime:
+        """Return when a second of the stream was said: none later than its sound."""
+        return self._times.find(position)
 
     def take_sound(self, seconds: float, now: datetime) -> None:
         self._times.advance(seconds, now)
@@ -118,7 +129,8 @@ class LiveSession:
                 spoken = []
             names.append(f"{self._template.stream}-{number:05}")
             live = self._continue(times, hearing)
-            spoken.append(_to_segment(live, utterance, times, names[-1]))
+            segment = _to_segment(live, utterance, times, names[-1])
+            spoken.append(replace(segment, stt_provider=self._provider))
         gone = tuple(name for name in self._shown if name not in names)
         self._shown = () if hearing.is_final else tuple(names)
         self._count += len(names) if hearing.is_final else 0

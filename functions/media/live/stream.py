@@ -28,6 +28,8 @@ from functions.media.live.closing import (
     Closing,
     explain,
 )
+from functions.media.live.kept_sound import KeptSound
+from functions.media.live.listeners import Listeners, SoundCalls, find_listeners
 from functions.media.live.live_schemas import (
     ListenQuery,
     PhotoChunkIn,
@@ -65,6 +67,8 @@ DRAIN_S = 20.0
 """How long words of sound that came are waited for when the device has left."""
 SEND_TIMEOUT_S = 20.0
 """A device that takes nothing for so long is told nothing more."""
+LATE_WORDS = timedelta(seconds=15)
+"""How long after its sound an app may tell what it heard by itself."""
 COUNTED_S = 10
 """Seconds of sound that are taken from a quota at once."""
 MAX_UNREADABLE_FRAMES = 100
@@ -110,6 +114,9 @@ class Stream:
         self._unreadable = 0
         self._storing = asyncio.Lock()
         self._followers: list[asyncio.Task[None]] = []
+        self._kept = KeptSound(deps, caller.uid, self._stream, caller.query.known_source)
+        self._listeners = Listeners()
+        self._sound_calls = SoundCalls(deps, caller.uid, self._stream, self._start)
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> None:
@@ -147,7 +154,9 @@ class Stream:
                 resumed = await self._deps.stores.live_conversations.take_over(
                     self._uid, live.id, self._stream
                 )
-        return LiveSession(template, self._deps.new_id, resumed=resumed)
+        hears_here = query.custom_stt == "disabled"
+        provider = self._deps.live_transcriber.name if hears_here else None
+        return LiveSession(template, self._deps.new_id, resumed=resumed, provider=provider)
 
     async def _serve(self) -> Closing:
         async with (
@@ -165,9 +174,14 @@ class Stream:
             for task in others:
                 task.cancel()
             await self._drain(hearing, told)
+            await self._guard(self._keep_sound(hearing, is_over=True))
+            await self._sound_calls.finish()
             for task in self._followers:
                 task.cancel()
         return closing
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        return self._tasks.create_task(self._guard(work))
 
     def _open_hearing(self) -> AbstractAsyncContextManager[LiveHearing]:
         query = self._caller.query
@@ -228,6 +242,8 @@ class Stream:
         self._heard_at = now
         await self._count(seconds)
         self._session.take_sound(seconds, now)
+        self._sound_calls.take(samples)
+        self._kept.take(samples, now)
         await hearing.hear(samples)
         return None
 
@@ -283,9 +299,19 @@ class Stream:
                 self._flushed_at = now
                 await hearing.flush()
             async with self._storing:
+                await self._keep_sound(hearing)
                 if self._session.is_paused(hearing.heard_until, now):
                     for step in self._session.end():
                         await self._do(step)
+
+    async def _keep_sound(self, hearing: LiveHearing, *, is_over: bool = False) -> None:
+        """Store the sound of what was said; words are waited for that may still come."""
+        heard_at = self._session.find_time(hearing.heard_until)
+        if is_over:
+            await self._kept.end(self._session.recorded, heard_at)
+        else:
+            late = self._deps.clock.now() - LATE_WORDS
+            await self._kept.place(self._session.recorded, min(heard_at, late))
 
     async def _keep_alive(self, now: datetime) -> None:
         if now - self._pinged_at >= PING_EVERY:
@@ -297,9 +323,11 @@ class Stream:
             await self._find_listeners()
 
     async def _find_listeners(self) -> None:
-        """Look whether the owner switched their own webhook of live words on."""
-        webhooks = await self._deps.stores.developer_webhooks.get(self._uid)
-        self._tells_own_server = webhooks.get("realtime_transcript").is_on
+        """Look whom the owner allows to hear this, whom each call looks up once more, and whether they keep it."""
+        profile = await self._deps.stores.profiles.get(self._uid)
+        self._kept.is_wanted = profile.keeps_audio
+        self._listeners = await find_listeners(self._deps.stores, self._uid)
+        self._sound_calls.follow(self._listeners.sound)
 
     async def _check_token(self) -> None:
         """Raises NotAuthenticated once the token has expired, or its owner signed out everywhere."""
@@ -321,20 +349,19 @@ class Stream:
 
     async def _do(self, step: Step) -> None:
         if not isinstance(step, Said):
+            await self._kept.flush()
             conversation = await end_live(self._deps, self._uid, step.conversation_id)
             if conversation is not None:
                 event = build_conversation_event("memory_processing_started", conversation)
                 await self._send(event)
-                following = self._guard(self._tell_when_processed(conversation.id))
-                self._followers.append(self._tasks.create_task(following))
+                self._followers.append(self._start(self._tell_when_processed(conversation.id)))
             return
         if step.is_final and step.segments:
             step = await self._store(step)
         if step.gone:
             await self._send({"type": "segments_deleted", "segment_ids": list(step.gone)})
         if step.segments:
-            name = self._deps.live_transcriber.name
-            await self._send(build_segments(step.segments, is_final=step.is_final, name=name))
+            await self._send(build_segments(step.segments, is_final=step.is_final))
 
     async def _store(self, said: Said, photos: tuple[Photo, ...] = ()) -> Said:
         """Count and store what was said; what its conversation takes no more begins another, which is returned.
@@ -360,8 +387,10 @@ class Stream:
                 continue
             if stored is not None:
                 self._session.conversation = stored
-                if said.segments and self._tells_own_server:
-                    await queue_live_words(self._deps.tasks, self._uid, stored.id, batch.id)
+                if said.segments:
+                    await queue_live_words(
+                        self._deps.tasks, self._uid, self._listeners.words, stored.id, batch.id
+                    )
                 if stored.stream != self._stream:
                     self._end(ELSEWHERE)
                 return said

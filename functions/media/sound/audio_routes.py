@@ -22,12 +22,13 @@ from functions.media.sound.transcribe import transcribe
 from shared import telemetry
 from shared.data.conversations.recordings import NOT_FOUND
 from shared.domain.conversations.recording import Recording
-from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded
+from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded, Unavailable
 from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
 from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import LibraryDeps
 from shared.library.recordings import (
+    BEING_STORED,
     forget_recording,
     read_sound_type,
     require_transcriber,
@@ -69,9 +70,11 @@ async def add_audio(deps: LibraryDeps, call: CreatingCall[AudioIn]) -> Recording
     try:
         recording = await start_recording(deps, call.uid, upload_id, call.body.to_notes())
     except NotFound:
-        if call.body.upload is None:
+        if call.body.upload is not None:
+            raise
+        if await deps.stores.conversations.list_known(call.uid, [upload_id]):
             raise Conflict(IS_CONVERSATION) from None
-        raise
+        raise Unavailable(BEING_STORED) from None  # another request deleted it just now
     except QuotaExceeded:
         if call.body.upload is None:  # nobody else knows of it
             await delete_upload(deps, call.uid, upload_id)

@@ -3,21 +3,20 @@
 Also called: audio playback, signed URLs.
 """
 
-import hmac
 from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from anyio import CapacityLimiter
-from pydantic import Field
 from starlette.responses import Response
 
+from functions.media.keyed_addresses import KeyedAddress
 from functions.media.sound.byte_ranges import Stretch, answer_range, cut
 from functions.media.sound.open_sound import iterate_pieces, open_sound
 from shared.domain.conversations.recording import MAX_DURATION, Recording
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import NotFound
-from shared.domain.ids import ConversationId, UserId, is_id
+from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
@@ -50,13 +49,6 @@ class PrecacheOut(Wire):
 
     status: Literal["started", "no_audio"]
     audio_file_count: int
-
-
-class KeyQuery(Wire):
-    """Whose sound it is, and the key of its address."""
-
-    owner: Annotated[str, Field(max_length=128)]
-    key: Annotated[str, Field(max_length=128)]
 
 
 @route(
@@ -133,20 +125,17 @@ async def get_audio_file(deps: LibraryDeps, call: Call) -> Response:
     errors=(404, 416, 422),
     media_type="audio/wav",
 )
-async def play_audio(deps: LibraryDeps, call: Call[None, KeyQuery]) -> Response:
-    query = call.query
-    if not is_id(query.owner):
-        raise NotFound(NO_SOUND)
-    recording = await deps.stores.recordings.find(UserId(query.owner), call.path["audio_file_id"])
-    if recording is None or not recording.parts or not _fits(deps, recording, query.key):
+async def play_audio(deps: LibraryDeps, call: Call[None, KeyedAddress]) -> Response:
+    owner = call.query.find_owner(NO_SOUND)
+    recording = await deps.stores.recordings.find(owner, call.path["audio_file_id"])
+    if recording is None or not recording.parts or not _fits(deps, recording, call.query):
         raise NotFound(NO_SOUND)
     return _play(call, deps.blobs, recording)
 
 
-def _fits(deps: LibraryDeps, recording: Recording, key: str) -> bool:
+def _fits(deps: LibraryDeps, recording: Recording, address: KeyedAddress) -> bool:
     until = recording.play_key_until
-    is_living = until is not None and deps.clock.now() < until
-    return is_living and hmac.compare_digest(recording.play_key.encode(), key.encode())
+    return until is not None and deps.clock.now() < until and address.has_key(recording.play_key)
 
 
 def _play(call: Call[Any, Any], blobs: Blobs, recording: Recording) -> Response:

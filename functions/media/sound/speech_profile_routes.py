@@ -1,12 +1,11 @@
 """Speech profile over HTTP, as the Omi app takes a sample of the owner's voice and plays it."""
 
-import hmac
 from typing import Annotated
 
 from pydantic import Field
 from starlette.responses import Response
 
-from functions.media.sound.playback_routes import KeyQuery
+from functions.media.keyed_addresses import KeyedAddress
 from functions.media.sound.speech_profile import (
     MAX_S,
     delete_speech_profile,
@@ -100,18 +99,17 @@ async def get_speech_profile(deps: LibraryDeps, call: Call) -> ProfileUrlOut:
     errors=(404, 422),
     media_type="audio/wav",
 )
-async def play_speech_profile(deps: LibraryDeps, call: Call[None, KeyQuery]) -> Response:
-    uid = UserId(call.query.owner)
+async def play_speech_profile(deps: LibraryDeps, call: Call[None, KeyedAddress]) -> Response:
+    uid = call.query.find_owner(NOT_FOUND)
     profile = await deps.stores.speech_profiles.find(uid)
-    if profile is None or not _fits(deps, profile, call.query.key):
+    if profile is None or not _fits(deps, profile, call.query):
         raise NotFound(NOT_FOUND)
     content = await deps.blobs.read(speech_profile_path(uid))
     return Response(content, media_type="audio/wav", headers={"Cache-Control": "private, no-store"})
 
 
-def _fits(deps: LibraryDeps, profile: SpeechProfile, key: str) -> bool:
-    is_living = deps.clock.now() < profile.play_key_until
-    return is_living and hmac.compare_digest(profile.play_key.encode(), key.encode())
+def _fits(deps: LibraryDeps, profile: SpeechProfile, address: KeyedAddress) -> bool:
+    return deps.clock.now() < profile.play_key_until and address.has_key(profile.play_key)
 
 
 def _build_url(deps: LibraryDeps, uid: UserId, profile: SpeechProfile) -> str:

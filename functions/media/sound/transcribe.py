@@ -158,6 +158,7 @@ async def _build_conversation(
         utterances,
         duration=timedelta(seconds=duration_s),
         language=language or DEFAULT_LANGUAGE,
+        provider=deps.transcriber.name,
         is_one_voice=deps.transcriber.tells_speakers
         and len({each.speaker for each in utterances}) == 1,
     )
@@ -193,6 +194,7 @@ def _to_conversation(
     *,
     duration: timedelta,
     language: str,
+    provider: str,
     is_one_voice: bool,
 ) -> Conversation:
     """Raises NobodySpeaks."""
@@ -218,6 +220,7 @@ def _to_conversation(
                 is_user=is_owner or each.speaker == OWNER_VOICE,
                 start=round(each.start, 3),
                 end=round(each.end, 3),
+                stt_provider=provider,
             )
             for each in utterances
         ),

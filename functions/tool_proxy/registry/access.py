@@ -4,13 +4,15 @@ Also called: access control.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.registry.setup_check import require_setup
 from shared.data.store.paging import Page
-from shared.domain.apps.app import App, InstalledApp
-from shared.domain.errors import Conflict, NotAllowed, NotFound
+from shared.domain.account.notification import Delivery, Notification, NotificationId
+from shared.domain.apps.app import NAMED_PERMISSIONS, App, InstalledApp
+from shared.domain.errors import AlreadyExists, Conflict, NotAllowed, NotFound
 from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.provenance import Source
 from shared.security.pairwise_id import create_pairwise_id
@@ -76,7 +78,8 @@ async def install(
     """Install an app, or grant the permissions that it asks for by now.
 
     The tools of a new app are pinned as they are: one that is added or changes later asks its user,
-    also where they allow more permissions. Only `shown_permissions` are granted, if given.
+    also where they allow more permissions. Only `shown_permissions` are granted, if given; otherwise what is
+    live stays as it was, and its user is told that the app asks for it.
 
     Raises NotFound, SetupIncomplete if it is new to its user, and Conflict for too many apps.
     """
@@ -85,11 +88,12 @@ async def install(
     if installation is None:
         await require_setup(deps, uid, app)
     installed_app = replace(
-        InstalledApp.of(app, deps.clock.now()),
+        InstalledApp.of(app, deps.clock.now(), shown_permissions),
         pairwise_id=installation.pairwise_id if installation else _choose_pairwise_id(app, uid),
     )
-    if shown_permissions is not None:
-        installed_app = replace(installed_app, granted=installed_app.granted & shown_permissions)
+    if shown_permissions is None and installation is not None:
+        kept = NAMED_PERMISSIONS & installation.get_permissions(app, uid)
+        installed_app = replace(installed_app, granted=installed_app.granted | kept)
     if installation is None:
         await deps.stores.grants.replace_source(uid, app.source, build_grants(app))
     try:
@@ -97,6 +101,25 @@ async def install(
     except Conflict:
         await _remove_deleted_apps(deps, uid)
         await deps.stores.installed_apps.add(uid, installed_app)
+    asked = app.permissions & NAMED_PERMISSIONS
+    if asked - installed_app.get_permissions(app, uid):
+        await _tell_what_is_asked(deps, uid, app)
+
+
+async def _tell_what_is_asked(deps: ToolProxyDeps, uid: UserId, app: App) -> None:
+    """Tell a user once, in the inbox, that the app hears nothing live yet: the old client names no permission."""
+    now = deps.clock.now()
+    notice = Notification(
+        id=NotificationId(f"asks-live-{app.id}"),
+        app_id=app.id,
+        title=f"{app.name} asks to hear you live",
+        body="It hears nothing until you allow it, in the console under Apps.",
+        created_at=now,
+        delivered_at=now,
+        delivery=Delivery(sent_at=now),
+    )
+    with suppress(AlreadyExists):
+        await deps.stores.inbox.add(uid, notice)
 
 
 def _choose_pairwise_id(app: App, uid: UserId) -> str:

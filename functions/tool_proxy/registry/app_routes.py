@@ -16,6 +16,7 @@ from functions.tool_proxy.registry.schemas import (
     CallsQuery,
     EnableQuery,
     KeyOut,
+    LiveListenerOut,
     ManifestRefreshOut,
     ModelRefusalOut,
     NewKeyOut,
@@ -114,6 +115,16 @@ async def list_apps(deps: ToolProxyDeps, call: Call[None, PageQuery]) -> list[An
         await _to_app_out(deps, call, app, installation) for app, installation in page.items
     ]
     return build_array_response(app_outs, AnyApp, page.next)
+
+
+@route(
+    "GET",
+    "/v1/apps/live-listeners",
+    "List who was sent live words or sound, and how much in all; an empty id is the user's own server",
+)
+async def list_live_listeners(deps: ToolProxyDeps, call: Call) -> list[LiveListenerOut]:
+    listeners = await deps.stores.live_listeners.list_all(call.uid)
+    return [LiveListenerOut.model_validate(listener) for listener in listeners]
 
 
 @route("GET", "/v1/apps/{app_id}", "Show an app", errors=(404,))
@@ -254,6 +265,7 @@ ROUTES = (
     list_apps,
     enable,
     disable,
+    list_live_listeners,
     get_app,
     change_app,
     change_visibility,

@@ -233,6 +233,15 @@ class CallOut(Wire):
     error: str | None
 
 
+class LiveListenerOut(Wire):
+    """What an app, or the user's own server, was sent while it was said."""
+
+    app_id: AppId
+    last_at: datetime
+    lines: int
+    sound_s: int
+
+
 class ModelRefusalOut(Wire):
     """A tool that is left out for a model; `words` are those of the model's server, as text."""
 

@@ -27,7 +27,7 @@ def parse_message(body: bytes) -> str:
 
 
 async def post_answer(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, app: App, card: Card, body: bytes
+    deps: ToolProxyDeps, delivery: WebhookDelivery, app: App, card: Card | None, body: bytes
 ) -> str | None:
     """Post the message of an answer, once for each delivery.
 

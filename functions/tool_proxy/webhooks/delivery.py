@@ -6,24 +6,25 @@ Also called: callback, event subscription.
 from dataclasses import replace
 from datetime import timedelta
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import DeliveryDeps
 from functions.tool_proxy.registry.auto_disable import (
     disable_gone_webhook,
     disable_webhook_if_failing,
 )
 from functions.tool_proxy.webhooks import answers
-from functions.tool_proxy.webhooks.recipients import (
+from functions.tool_proxy.webhooks.proactive import notify_proactively
+from functions.tool_proxy.webhooks.subjects import Subject, load_subject
+from shared import telemetry
+from shared.domain.apps.app import App, AppCall
+from shared.domain.apps.webhook import WebhookDelivery
+from shared.domain.errors import KeepsakeError, NotAllowed, QuotaExceeded, TimedOut, Unavailable
+from shared.domain.value import value
+from shared.library.webhook_recipients import (
     Recipient,
     disable_own_webhook,
     load_recipient,
     load_secrets,
 )
-from functions.tool_proxy.webhooks.subjects import Subject, load_subject
-from shared import telemetry
-from shared.domain.apps.app import App, AppCall
-from shared.domain.apps.webhook import WebhookDelivery
-from shared.domain.errors import KeepsakeError, NotAllowed, TimedOut, Unavailable
-from shared.domain.value import value
 from shared.library.webhook_tasks import build_delivery_id, queue_delivery
 from shared.outbound.addresses import with_query
 from shared.outbound.webhook_signature import sign
@@ -55,36 +56,51 @@ class DeliveryResult:
     note: str | None = None
 
 
-async def attempt_delivery(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def attempt_delivery(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     """Make one attempt, unless it is done or no longer wanted; queue the next if it fails."""
     if await deps.stores.webhook_deliveries.is_done(delivery.uid, build_delivery_id(delivery)):
         telemetry.add_fields(outcome="repeated")
         return
-    recipient = await load_recipient(deps, delivery)
-    subject = await load_subject(deps, delivery) if recipient else None
+    recipient = await load_recipient(deps.stores, delivery.uid, delivery.app_id, delivery.trigger)
+    subject = await load_subject(deps, delivery, recipient.user_id) if recipient else None
     if recipient is None or subject is None:
         telemetry.add_fields(outcome="overtaken")
         return
     if not subject.is_complete:
         await _postpone(deps, delivery)
         return
+    if subject.line_count and not await _count_live_words(deps, delivery, subject.line_count):
+        telemetry.add_fields(outcome="refused", reason="quota")
+        return
     await _deliver(deps, delivery, recipient, subject)
 
 
-async def _postpone(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def _count_live_words(deps: DeliveryDeps, delivery: WebhookDelivery, lines: int) -> bool:
+    """Count live words that are about to be sent, for their user to see; False beyond the quota."""
+    now = deps.clock.now()
+    try:
+        await deps.quotas.take(delivery.uid, "live_calls", now=now)
+    except QuotaExceeded:
+        return False
+    if delivery.attempt == 1:
+        await deps.stores.live_listeners.count(delivery.uid, delivery.app_id, now, lines=lines)
+    return True
+
+
+async def _postpone(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     """Queue the next attempt: the conversation is processed again."""
     telemetry.add_fields(outcome="put off", attempt=delivery.attempt)
     if delivery.attempt < MAX_ATTEMPTS:
         await _queue_next(deps, delivery)
 
 
-async def _queue_next(deps: ToolProxyDeps, delivery: WebhookDelivery) -> None:
+async def _queue_next(deps: DeliveryDeps, delivery: WebhookDelivery) -> None:
     at = deps.clock.now() + RETRY_DELAYS[delivery.attempt - 1]
     await queue_delivery(deps.tasks, delivery.next_attempt, at=at)
 
 
 async def _deliver(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient, subject: Subject
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient, subject: Subject
 ) -> None:
     started_at = deps.clock.now()
     result = await _post(deps, delivery, recipient, subject.payload)
@@ -104,7 +120,7 @@ async def _deliver(
 
 
 async def _post(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient, body: bytes
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient, body: bytes
 ) -> DeliveryResult:
     url = with_query(recipient.url, {"uid": recipient.user_id})
     secrets = await load_secrets(deps, delivery.uid, recipient)
@@ -133,7 +149,7 @@ async def _post(
 
 
 async def _accept(
-    deps: ToolProxyDeps,
+    deps: DeliveryDeps,
     delivery: WebhookDelivery,
     recipient: Recipient,
     subject: Subject,
@@ -141,22 +157,24 @@ async def _accept(
 ) -> str | None:
     """Post what an app answered, and record that this is done; return why it was not shown."""
     note = None
-    if recipient.app is not None and subject.card is not None:
+    if recipient.app is not None:
         note = await answers.post_answer(deps, delivery, recipient.app, subject.card, body)
+        if delivery.trigger == "transcript_processed":
+            await notify_proactively(deps, delivery, recipient.app, body)
     delivery_id, now = build_delivery_id(delivery), deps.clock.now()
     await deps.stores.webhook_deliveries.mark_done(delivery.uid, delivery_id, now)
     return note
 
 
-async def _disable(deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient) -> None:
+async def _disable(deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient) -> None:
     if recipient.app is not None:
         await disable_gone_webhook(deps, recipient.app)
     else:
-        await disable_own_webhook(deps, delivery)
+        await disable_own_webhook(deps.stores, delivery.uid, delivery.trigger)
 
 
 async def _handle_failure(
-    deps: ToolProxyDeps, delivery: WebhookDelivery, recipient: Recipient
+    deps: DeliveryDeps, delivery: WebhookDelivery, recipient: Recipient
 ) -> None:
     if delivery.attempt < MAX_ATTEMPTS:
         await _queue_next(deps, delivery)
@@ -165,7 +183,7 @@ async def _handle_failure(
 
 
 def _build_log_entry(
-    deps: ToolProxyDeps,
+    deps: DeliveryDeps,
     delivery: WebhookDelivery,
     recipient: Recipient,
     result: DeliveryResult,
@@ -186,7 +204,7 @@ def _build_log_entry(
     )
 
 
-async def _log(deps: ToolProxyDeps, app: App, entry: AppCall) -> None:
+async def _log(deps: DeliveryDeps, app: App, entry: AppCall) -> None:
     """Add the attempt to the call log; if that fails, the delivery counts all the same."""
     try:
         await deps.stores.call_log.add(app.id, entry)

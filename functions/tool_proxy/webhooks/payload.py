@@ -50,9 +50,9 @@ def build_payload(conversation: Conversation, trigger: Trigger) -> bytes:
     return _encode(payload)
 
 
-def build_live_payload(uid: UserId, segments: Sequence[Segment]) -> bytes:
-    """Encode what was just said, for its user's own server."""
-    payload = {"session_id": uid, "segments": [segment.to_fields() for segment in segments]}
+def build_live_payload(user_id: str, segments: Sequence[Segment]) -> bytes:
+    """Encode what was just said, for one who knows the user by this id."""
+    payload = {"session_id": user_id, "segments": [segment.to_fields() for segment in segments]}
     return _encode(payload)
 
 

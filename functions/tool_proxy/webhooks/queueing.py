@@ -6,19 +6,17 @@ Also called: fan-out.
 from datetime import datetime
 
 from functions.tool_proxy.deps import ToolProxyDeps
-from functions.tool_proxy.webhooks.recipients import is_subscribed
-from shared.domain.apps.app import App, InstalledApp
 from shared.domain.apps.webhook import (
     ANNOUNCEMENT_TTL,
     ANNOUNCEMENT_WINDOW,
     OWN_WEBHOOK,
     Announcement,
-    Trigger,
     WebhookDelivery,
 )
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
 from shared.domain.ids import AppId, ConversationId, UserId
+from shared.library.webhook_recipients import list_subscribed
 from shared.library.webhook_tasks import queue_delivery
 
 
@@ -67,18 +65,9 @@ async def _list_receivers(deps: ToolProxyDeps, uid: UserId, kept_at: datetime) -
     receivers = [OWN_WEBHOOK] if own_webhooks.get("memory_created").is_on else []
     return receivers + [
         app.id
-        for app, installation in await _list_subscribed(deps, uid, "memory_creation")
+        for app, installation in await list_subscribed(deps.stores, uid, "memory_creation")
         if installation.installed_at <= kept_at
     ]
-
-
-async def _list_subscribed(
-    deps: ToolProxyDeps, uid: UserId, trigger: Trigger
-) -> list[tuple[App, InstalledApp]]:
-    installed_apps = await deps.stores.installed_apps.list_all(uid)
-    by_id = {installed_app.app_id: installed_app for installed_app in installed_apps}
-    apps = await deps.stores.apps.get_many(list(by_id)) if by_id else []
-    return [(app, by_id[app.id]) for app in apps if is_subscribed(app, uid, by_id[app.id], trigger)]
 
 
 async def _queue_announcement(deps: ToolProxyDeps, uid: UserId, announcement: Announcement) -> None:
@@ -96,7 +85,7 @@ async def _queue_announcement(deps: ToolProxyDeps, uid: UserId, announcement: An
 async def _queue_updates(
     deps: ToolProxyDeps, uid: UserId, conversation_id: ConversationId, processed_at: datetime
 ) -> None:
-    for app, _ in await _list_subscribed(deps, uid, "conversation_updated"):
+    for app, _ in await list_subscribed(deps.stores, uid, "conversation_updated"):
         delivery = WebhookDelivery(
             uid=uid,
             app_id=app.id,

@@ -18,20 +18,23 @@ from shared.domain.value import value
 class Subject:
     """The body to send; `card` shows the conversation in a chat.
 
-    It is not complete while the conversation is being processed.
+    It is not complete while the conversation is being processed. `line_count` is that of live words.
     """
 
     payload: bytes
     card: Card | None = None
     is_complete: bool = True
+    line_count: int = 0
 
 
-async def load_subject(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subject | None:
-    """Return what to tell; None where it is gone, or a later version is told of."""
+async def load_subject(
+    deps: ToolProxyDeps, delivery: WebhookDelivery, user_id: str
+) -> Subject | None:
+    """Return what to tell one who knows the user by this id; None where it is gone, or a later version is told of."""
     if delivery.trigger == "day_summary":
         return await _load_day_summary(deps, delivery)
-    if delivery.trigger == "realtime_transcript":
-        return await _load_live_words(deps, delivery)
+    if delivery.trigger in ("realtime_transcript", "transcript_processed"):
+        return await _load_live_words(deps, delivery, user_id)
     conversation = await _load_conversation(deps, delivery)
     if conversation is None:
         return None
@@ -50,12 +53,17 @@ async def _load_day_summary(deps: ToolProxyDeps, delivery: WebhookDelivery) -> S
     return Subject(payload=build_summary_payload(delivery.uid, summary))
 
 
-async def _load_live_words(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Subject | None:
+async def _load_live_words(
+    deps: ToolProxyDeps, delivery: WebhookDelivery, user_id: str
+) -> Subject | None:
     """Return what was just said; once its conversation has ended, that tells it all."""
     batch = await deps.stores.live_conversations.find_batch(
         delivery.uid, ConversationId(delivery.subject_id), delivery.version
     )
-    return Subject(payload=build_live_payload(delivery.uid, batch.segments)) if batch else None
+    if batch is None:
+        return None
+    payload = build_live_payload(user_id, batch.segments)
+    return Subject(payload=payload, line_count=len(batch.segments))
 
 
 async def _load_conversation(deps: ToolProxyDeps, delivery: WebhookDelivery) -> Conversation | None:

@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import DeliveryDeps, ToolProxyDeps
 from functions.tool_proxy.webhooks.delivery import attempt_delivery
 from functions.tool_proxy.webhooks.queueing import queue_deliveries
 from functions.tool_proxy.webhooks.webhook_schemas import ConversationProcessedIn, WebhookTaskIn
@@ -28,7 +28,7 @@ async def queue_webhooks(deps: ToolProxyDeps, call: Call[bytes]) -> None:
 @route(
     "POST", "/", "Tell an app or a user's server of a conversation", access="service", status=204
 )
-async def deliver_webhook(deps: ToolProxyDeps, call: Call[WebhookTaskIn]) -> None:
+async def deliver_webhook(deps: DeliveryDeps, call: Call[WebhookTaskIn]) -> None:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
     await attempt_delivery(deps, WebhookDelivery(**dict(call.body)))
 

@@ -3,7 +3,7 @@
 locals {
   # Some read files that were handed in; the others also write or delete.
   blob_roles = merge({ for name in ["chat", "reindex_users"] : name => "roles/storage.objectViewer" }, {
-    for name in ["apply_retention", "erase_account", "expire_upload", "files", "import_files", "library", "process_conversation", "read_file", "transcribe_audio"] :
+    for name in ["apply_retention", "end_live", "erase_account", "expire_upload", "files", "import_files", "library", "listen", "process_conversation", "read_file", "transcribe_audio"] :
     name => "roles/storage.objectUser"
   })
   push_functions = ["deliver_notification", "deliver_digest"]
@@ -11,6 +11,7 @@ locals {
     apps            = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
     deliver_webhook = "roles/cloudkms.cryptoKeyDecrypter"
+    listen          = "roles/cloudkms.cryptoKeyDecrypter"
   }
 }
 

@@ -3,7 +3,7 @@
 locals {
   # Some ask models for answers, some for the vectors of what they index or search for.
   model_functions = [
-    "after_turn", "apply_retention", "chat", "end_stretch", "files", "import_files", "integrations", "library", "listen", "mcp",
+    "after_turn", "apply_retention", "chat", "deliver_webhook", "end_stretch", "files", "import_files", "integrations", "library", "listen", "mcp",
     "process_conversation", "read_file", "reindex_users", "summarise_day", "transcribe_audio",
   ]
   index_functions = [

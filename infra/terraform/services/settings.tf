@@ -19,13 +19,13 @@ locals {
   }
 
   # These build the same dependencies and so are told both keys; which of them may use which, rights.tf says.
-  key_functions   = ["apps", "deliver_webhook", "on_conversation_processed", "tool_proxy"]
+  key_functions   = ["apps", "deliver_webhook", "listen", "on_conversation_processed", "tool_proxy"]
   token_functions = ["apps", "tool_proxy"]
   # Who opens the documents of sealed chats.
   sealing_functions = ["chat", "close_run"]
 
   # They ask models for answers; others ask for vectors or texts of speech alone.
-  asking_functions = ["after_turn", "chat", "end_stretch", "library", "process_conversation", "summarise_day"]
+  asking_functions = ["after_turn", "chat", "deliver_webhook", "end_stretch", "library", "process_conversation", "summarise_day"]
 
   common_settings = {
     KEEPSAKE_WORLD       = "cloud"
@@ -48,7 +48,7 @@ locals {
     ["EMBEDDING_DIMENSIONS", "TOKENS_PER_MINUTE", "TOKEN_PRICES", "PINECONE_DENSE_HOSTS", "PINECONE_SPARSE_HOSTS", "TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "LIVE_TRANSCRIPTION", "DEEPGRAM_BASE_URL", "MODEL_EMBEDDINGS", "OMI_DOCUMENTS"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER_ARG"],
     flatten([for role in ["AGENT", "FAST", "PERSONA", "PERSONA_PREMIUM", "READER", "STANDARD"] : ["MODEL_${role}", "MODEL_${role}_WINDOW"]]),
-    [for quota in ["FILE_SECONDS", "FOLLOWERS", "INGESTED_BYTES", "OUTBOUND_CALLS", "READING_TOKENS", "RECORDED_SECONDS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],
+    [for quota in ["FILE_SECONDS", "FOLLOWERS", "INGESTED_BYTES", "LIVE_CALLS", "OUTBOUND_CALLS", "READING_TOKENS", "RECORDED_SECONDS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],
   ))
 
   settings = {

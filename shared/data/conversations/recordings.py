@@ -11,7 +11,7 @@ from shared.data.store.paging import iter_documents
 from shared.domain.conversations.recording import Recording, find_lease_end
 from shared.domain.conversations.speech import Transcription
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
-from shared.domain.files.upload import Upload
+from shared.domain.files.upload import BlobPart, Upload
 from shared.domain.ids import ConversationId, UserId, is_id
 from shared.domain.store.documents import (
     Create,
@@ -116,6 +116,30 @@ class Recordings:
             return recording
 
         return await self._documents.transaction(work)
+
+    async def append(
+        self, uid: UserId, recording: Recording, part: BlobPart, seconds: float
+    ) -> None:
+        """Add a part of so many seconds to a recording that goes on; `recording` is how it begins."""
+        path = recording_path(uid, recording.id)
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(path)
+            stored = load(Recording, document) if document else recording
+            duration_s = (stored.duration_s or 0.0) + seconds
+            grown = replace(
+                stored,
+                parts=(*stored.parts, part),
+                size=stored.size + part.size,
+                duration_s=duration_s,
+                transcribed_s=duration_s,
+            )
+            if (
+                part not in stored.parts
+            ):  # stored by an attempt of this transaction whose end was lost
+                tx.write(Set(path, dump(grown)))
+
+        await self._documents.transaction(work)
 
     async def find_received(
         self, uid: UserId, file_ids: Sequence[str]

@@ -19,11 +19,12 @@ DailyQuota = Literal[
     "recorded_seconds",
     "file_seconds",
     "outbound_calls",
+    "live_calls",
     "followers",
 ]
 """`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
 are connections that follow an answer, `recorded_seconds` those of
-sound that devices send, live or in files, `file_seconds` those of a processor that parses files."""
+sound that devices send, live or in files, `live_calls` send live words or sound to apps or an owner's server, `file_seconds` those of a processor that parses files."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
 DAILY_QUOTAS: tuple[DailyQuota, ...] = get_args(DailyQuota)
@@ -37,6 +38,7 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "recorded_seconds": 345_600,
     "file_seconds": 86_400,
     "outbound_calls": 50_000,
+    "live_calls": 200_000,
     "followers": 50_000,
     "stored_bytes": 107_374_182_400,
 }
@@ -49,6 +51,7 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "recorded_seconds": 57_600,
     "file_seconds": 1_200,
     "outbound_calls": 1_000,
+    "live_calls": 20_000,
     "followers": 2_000,
     "stored_bytes": 5_368_709_120,
 }
@@ -66,6 +69,7 @@ NOUNS: Mapping[QuotaName, str] = {
     "recorded_seconds": "seconds of sound recorded by devices",
     "file_seconds": "seconds of reading files",
     "outbound_calls": "calls to apps and services",
+    "live_calls": "calls that send live words or sound",
     "followers": "connections that follow answers",
 }
 

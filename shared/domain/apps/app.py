@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
+from shared.domain.apps.app_catalog import PROACTIVE_CAPABILITY
 from shared.domain.ids import AppId, UserId
 from shared.domain.provenance import Source
 from shared.domain.value import value
@@ -21,10 +22,26 @@ Permission = Literal[
     "read_conversations",
     "read_tasks",
     "hear_conversations",
+    "hear_live_words",
+    "hear_live_sound",
+    "write_notifications",
 ]
 """What an app may do with a user's library by itself."""
-AppTrigger = Literal["memory_creation", "conversation_updated"]
-"""What an app may hear of: a new conversation (in the old product's word), and its later versions."""
+NAMED_PERMISSIONS: frozenset[Permission] = frozenset(
+    {"hear_live_words", "hear_live_sound", "write_notifications"}
+)
+"""What concerns that which is being said: each is granted by its name alone."""
+AppTrigger = Literal[
+    "memory_creation", "conversation_updated", "transcript_processed", "audio_bytes"
+]
+"""What an app may hear of: a new conversation (in the old product's word), its later versions, live words and
+live sound."""
+_TRIGGER_PERMISSIONS: Mapping[AppTrigger, Permission] = {
+    "memory_creation": "hear_conversations",
+    "conversation_updated": "hear_conversations",
+    "transcript_processed": "hear_live_words",
+    "audio_bytes": "hear_live_sound",
+}
 CallKind = Literal["tool", "webhook", "mcp"]
 INTEGRATION_CAPABILITY = "external_integration"
 SUMMARY_CAPABILITY = "memories"
@@ -89,10 +106,10 @@ class ExternalIntegration:
 
     @property
     def permissions(self) -> frozenset[Permission]:
-        """Return the declared permissions: its actions, and receiving new conversations."""
+        """Return the declared permissions: its actions, and what its webhook is called for."""
         action_names = {action.get("action", "") for action in self.actions}
-        if self.triggers and self.webhook_url:
-            action_names.add("hear_conversations")
+        if self.webhook_url:
+            action_names |= {_TRIGGER_PERMISSIONS[trigger] for trigger in self.triggers}
         permission_names = {_PERMISSION_ALIASES.get(name, name) for name in action_names}
         return frozenset(
             permission for permission in get_args(Permission) if permission in permission_names
@@ -199,6 +216,15 @@ class App:
         return INTEGRATION_CAPABILITY in self.capabilities
 
     @property
+    def permissions(self) -> frozenset[Permission]:
+        """Return what it asks for; one that hears live words may ask to have notifications written."""
+        permissions = self.external_integration.permissions
+        is_proactive = PROACTIVE_CAPABILITY in self.capabilities
+        if is_proactive and "hear_live_words" in permissions:
+            return permissions | {"write_notifications"}
+        return permissions
+
+    @property
     def source(self) -> Source:
         return Source(kind="app", id=self.id, name=self.name)
 
@@ -209,6 +235,13 @@ class App:
         return (
             f"server {urlsplit(server_url).hostname}" if server_url else f"developer {self.owner}"
         )
+
+    def is_called_for(self, trigger: AppTrigger, uid: UserId, installation: "InstalledApp") -> bool:
+        """Tell whether its webhook is called for this, of a user who installed it."""
+        is_on = self.switched_off is None and self.webhook_off is None
+        is_wanted = trigger in self.external_integration.triggers
+        is_allowed = _TRIGGER_PERMISSIONS[trigger] in installation.get_permissions(self, uid)
+        return is_on and is_wanted and is_allowed and self.is_visible_to(uid)
 
     def is_visible_to(self, uid: UserId) -> bool:
         """Tell whether this user may see, install and use the app."""
@@ -292,8 +325,11 @@ class InstalledApp:
     pairwise_id: str = ""
 
     @classmethod
-    def of(cls, app: App, at: datetime) -> "InstalledApp":
-        return cls(app_id=app.id, installed_at=at, granted=app.external_integration.permissions)
+    def of(cls, app: App, at: datetime, named: frozenset[str] | None = None) -> "InstalledApp":
+        """Grant what the app asks for and is `named`; without names, all of it but what is live."""
+        declared = app.permissions
+        granted = declared - NAMED_PERMISSIONS if named is None else declared & named
+        return cls(app_id=app.id, installed_at=at, granted=granted)
 
     def get_app_uid(self, uid: UserId) -> str:
         """Return the id by which the app knows its user."""
@@ -301,5 +337,5 @@ class InstalledApp:
 
     def get_permissions(self, app: App, uid: UserId) -> frozenset[Permission]:
         """Return what the app may do for this user; its developer consents to all it asks for."""
-        declared_permissions = app.external_integration.permissions
+        declared_permissions = app.permissions
         return declared_permissions if app.owner == uid else declared_permissions & self.granted

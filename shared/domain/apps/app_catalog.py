@@ -60,8 +60,8 @@ CAPABILITIES: Sequence[Capability] = (
         triggers=(
             Choice(id="memory_creation", title="Conversation Creation"),
             Choice(id="conversation_updated", title="Conversation Changes"),
-            Choice(id="transcript_processed", title="Live Transcript (not sent here)"),
-            Choice(id="audio_bytes", title="Live Audio (not sent here)"),
+            Choice(id="transcript_processed", title="Live Transcript"),
+            Choice(id="audio_bytes", title="Live Audio"),
         ),
         actions=(
             Choice(id="create_conversation", title="Create conversations"),

@@ -14,7 +14,7 @@ Trigger = AppTrigger | DeveloperTrigger
 DeveloperWebhookType = Literal[
     "memory_created", "realtime_transcript", "audio_bytes", "day_summary"
 ]
-"""A user's own webhooks, by the names of the old product. That of sound is kept and never called."""
+"""A user's own webhooks, by the names of the old product."""
 DEVELOPER_WEBHOOK_TYPES: tuple[DeveloperWebhookType, ...] = get_args(DeveloperWebhookType)
 OWN_WEBHOOK = AppId("")
 """Stands for the user's own webhook among the apps that receive something."""
@@ -36,6 +36,12 @@ class DeveloperWebhook:
     def address(self) -> str:
         """The address to call; empty where there is none."""
         return self.url.partition(",")[0].strip()
+
+    @property
+    def every_s(self) -> int:
+        """How many seconds of sound one call brings, as the user entered it; 0 where they did not."""
+        text = self.url.partition(",")[2].strip()
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 4 else 0
 
     @property
     def is_on(self) -> bool:

@@ -55,7 +55,7 @@ class Segment:
     """One uninterrupted piece of speech; `start` and `end` in seconds from `started_at`.
 
     `speaker` is what the recorder called who speaks: a label, or a name. `labelled_segments`
-    has an id for each, also where the recorder gave none.
+    has an id for each, also where the recorder gave none. `stt_provider` turned it into text, if that is known.
     """
 
     text: str
@@ -66,6 +66,7 @@ class Segment:
     person_id: str | None = None
     id: str | None = None
     translations: tuple[Translation, ...] = ()
+    stt_provider: str | None = None
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.start) and math.isfinite(self.end)):
@@ -79,7 +80,8 @@ class Segment:
     def count_stored_bytes(self) -> int:
         """Count the bytes that it takes up at most, with the names of its fields."""
         languages = [translation.lang for translation in self.translations]
-        names = "".join((self.speaker, self.person_id or "", self.id or "", *languages))
+        provider = self.stt_provider or ""
+        names = "".join((self.speaker, self.person_id or "", self.id or "", provider, *languages))
         fields = _SEGMENT_BYTES + _TRANSLATION_BYTES * len(languages)
         return self.count_text_bytes() + len(names.encode()) + fields
 
@@ -95,6 +97,7 @@ class Segment:
             "person_id": self.person_id,
             "id": self.id,
             **({"translations": translations} if translations else {}),
+            **({"stt_provider": self.stt_provider} if self.stt_provider else {}),
         }
 
 

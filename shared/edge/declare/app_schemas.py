@@ -187,7 +187,7 @@ class AppOut(Wire):
             "chat_tools": [_build_tool(tool) for tool in shown_app.chat_tools],
             "rating_avg": app.rating.average,
             "rating_count": app.rating.count,
-            "permissions": sorted(app.external_integration.permissions),
+            "permissions": sorted(app.permissions),
             "granted_permissions": sorted(
                 installation.get_permissions(app, viewer.uid) if installation else ()
             ),

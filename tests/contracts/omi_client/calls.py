@@ -188,7 +188,6 @@ ANSWERED_EMPTY = (
     "GET /v1/users/migration/requests",
     "GET /v1/knowledge-graph",
     "POST /v1/knowledge-graph/rebuild",
-    "GET /v1/conversations/{id}/transcripts",
     "GET /v1/app/plans",
     "GET /v1/app/generate-prompts",
     "GET /v1/payment-methods/status",

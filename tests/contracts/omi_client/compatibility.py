@@ -25,7 +25,7 @@ from tests that send each call as the app does, and read the answer with its typ
 POSTSCRIPT = """
 ## Not Keepsake's
 
-- Live words (`/v4/listen`) reach a user's own webhook `realtime_transcript` alone; `transcript_processed` and `audio_bytes` never fire.
+- Apps hear live words and sound (`/v4/listen`) only once their user allows that by name, in the console.
 - Sign-in: Firebase does it; Keepsake verifies its tokens.
 - The app's links to Omi's website lead there. Keepsake's own are in the answers.
 - Plans, payments, firmware and phone calls: answered empty.

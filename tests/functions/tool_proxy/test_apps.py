@@ -166,6 +166,7 @@ async def test_a_patch_changes_an_app_and_keeps_omitted_fields_t1(world: NotesFi
         "name": "Notes 2",
         "private": True,
         "chat_tools": changed_app["chat_tools"],
+        "permissions": ["hear_live_sound"],
     }
     assert list_tool_names(changed_app) == ["look"]
     assert changed_app == {**app, **changed_fields, "external_integration": integration}

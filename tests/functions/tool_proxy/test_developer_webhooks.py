@@ -14,9 +14,7 @@ from shared.domain.apps.webhook import (
     DeveloperWebhook,
     WebhookDelivery,
 )
-from shared.domain.conversations.conversation import Segment
 from shared.domain.conversations.daily_summary import DailySummary
-from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
 from shared.library.webhook_tasks import queue_day_summary, queue_live_words
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import TALK, WebhookFixture
@@ -146,26 +144,13 @@ async def test_a_daily_summary_is_sent_once_r4(own):
 
 
 async def test_live_words_are_sent_once_and_none_once_they_are_switched_off_l3(own):
-    now = own.world.clock.now()
-    live = LiveConversation(
-        id=TALK,
-        device="phone",
-        source="omi",
-        started_at=now,
-        last_words_at=now,
-        pause_s=120,
-        stream="s1",
-    )
-    lives = own.world.deps.stores.live_conversations
-    for name, text in (("s1-0", "Hello."), ("s1-1", "Bye.")):
-        batch = LiveBatch(id=name, segments=(Segment(text=text, id=name),))
-        await lives.add(ALICE, live, batch, is_new=True)
+    await own.say_live("Hello.", "Bye.")
     await switch_on(own, "realtime_transcript")
-    await queue_live_words(own.world.tasks, ALICE, TALK, "s1-0")
+    await queue_live_words(own.world.tasks, ALICE, [OWN_WEBHOOK], TALK, "said-0")
     await deliver_due(own)
     await deliver_due(own)
     await ask(own, "POST", f"{PATH}/realtime_transcript/disable")
-    await queue_live_words(own.world.tasks, ALICE, TALK, "s1-1")
+    await queue_live_words(own.world.tasks, ALICE, [OWN_WEBHOOK], TALK, "said-1")
     await deliver_due(own)
 
     [(_, _, body)] = own.hook.received

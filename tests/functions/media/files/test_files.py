@@ -10,13 +10,17 @@ from httpx import AsyncClient
 from PIL import Image
 
 from functions.media.files.read_file import read_file
+from shared.data.files.files import file_path
 from shared.domain.files.file import count_picture_tokens
+from shared.domain.ids import UserId
+from shared.domain.store.documents import Set
 from shared.library.files import load_pages, start_file
 from shared.library.isolated_reading import LIMIT_PRICE
 from shared.library.uploads import store_file
 from shared.resilience.isolation import Limits
 from tests.fault_injection import FaultyPort, raise_bug, succeed
 from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
+from tests.fixtures.library import NO_OWNERS
 from tests.fixtures.pictures import build_picture
 from tests.fixtures.processing import ALICE, ProcessingFixture
 from tests.functions.media.files.world import (
@@ -146,6 +150,22 @@ async def test_a_pdf_opens_in_a_browser_for_whoever_has_its_address_p21(
     assert shown.headers["content-disposition"] == "inline"
     assert [answer.status_code for answer in refused] == [404] * 3
     assert plain["document"] is None
+
+
+@pytest.mark.parametrize("owner", NO_OWNERS)
+async def test_an_owner_that_is_no_id_has_no_file(
+    world: ProcessingFixture, alice: AsyncClient, owner: str
+) -> None:
+    [file] = await send(alice, plan_pdf=build_pdf("The keel"))
+    stored = await world.documents.get(file_path(ALICE, file["id"]))
+    assert stored is not None
+    copy = file_path(UserId("x/users/alice"), file["id"])
+    await world.documents.write(Set(copy, stored.fields))
+
+    for address in (file["thumbnail"], file["document"]):
+        path, _, key = address.removeprefix("https://keepsake.example").partition("key=")
+        shown = await alice.get(path, params={"owner": owner, "key": key})
+        assert shown.status_code == 404, path
 
 
 async def test_another_user_reaches_nothing_of_a_file(

@@ -32,6 +32,7 @@ from tests.fixtures.devices import (
     list_texts,
     settle,
 )
+from tests.fixtures.library import build_client
 from tests.fixtures.pictures import build_picture
 from tests.fixtures.processing import ALICE, ProcessingFixture
 from tests.fixtures.sounds import build_tone, encode_for_device
@@ -90,6 +91,11 @@ async def test_what_is_said_is_shown_and_becomes_a_conversation_at_the_pause_l3(
     assert (conversation.source, conversation.language, conversation.status) == ("omi", "en", "processing")  # fmt: skip
     assert [segment.text for segment in conversation.transcript_segments] == list_texts(shown)
     assert await world.deps.stores.live_conversations.list_all(ALICE) == []
+    async with build_client(world, ALICE) as client:
+        path = f"/v1/conversations/{conversation.id}/transcripts"
+        transcripts = (await client.get(path)).json()
+    assert list_texts(transcripts.pop("whisperx")) == list_texts(shown)
+    assert transcripts == {"deepgram": [], "soniox": [], "speechmatics": []}
     await device.leave()
 
 

@@ -4,12 +4,15 @@ import base64
 import io
 import json
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from httpx import AsyncClient, Response
 
+from functions.library.routes import LIBRARY_ROUTES
 from functions.media.deps import TranscribeDeps
 from functions.media.sound.audio_routes import IS_CONVERSATION, MAX_RANGE_BYTES
 from functions.media.sound.transcribe import transcribe
@@ -20,10 +23,12 @@ from shared.domain.account.quota import QuotaName
 from shared.domain.errors import ModelFailed
 from shared.library.recordings import TRANSCRIBE_TARGET, read_sound_type
 from tests.fakes import ScriptedTranscriber, UnmaskedModels
-from tests.fixtures.library import build_client
+from tests.fixtures.callers import build_auth_headers, open_client
+from tests.fixtures.library import build_client, build_library_deps
 from tests.fixtures.merging import EchoModel
 from tests.fixtures.processing import ALICE, ProcessingFixture
 from tests.fixtures.sounds import CODECS, build_tone, encode
+from tests.functions.process_conversation.test_interruptions import Interruption
 
 TALK = [("A", 0.0, 2.5, "Hello Ben.")]
 LONG_TALK = [("A", 0.0, 2.5, "Hello Ben. " * 60)]
@@ -60,6 +65,10 @@ async def run_tasks(
 
 async def keep_sound(world: ProcessingFixture) -> None:
     await world.deps.stores.profiles.change(ALICE, keeps_audio=True)
+
+
+async def send(client: AsyncClient) -> None:
+    await client.post("/v1/audio", files=FORM)
 
 
 def get_detail(answer: Response) -> tuple[int, str]:
@@ -100,6 +109,23 @@ async def test_the_same_sound_twice_is_transcribed_once_l2(world, speaker):
     assert (third["id"], third["conversation_id"]) == (first["id"], first["id"])
     assert usage["sound_bytes"] == len(MP3)
     assert get_detail(refusal) == (409, IS_CONVERSATION)
+
+
+async def test_sound_that_comes_twice_at_once_is_one_recording_l2(world):
+    for at in range(1, 30):
+        async with build_client(world, f"owner-{at}", transcriber=ScriptedTranscriber()) as other:
+            between = Interruption(at, partial(send, other), after=False)
+            deps = build_library_deps(world, transcriber=ScriptedTranscriber())
+            deps = replace(deps, stores=Stores(between.wrap("documents", world.documents)))
+            owner = build_auth_headers(f"owner-{at}")
+            async with open_client("library", LIBRARY_ROUTES, deps, owner) as client:
+                answer = await client.post("/v1/audio", files=FORM)
+            recordings = (await other.get("/v1/audio")).json()["items"]
+        assert answer.status_code in (202, 503), f"at call {at}: {answer.text}"
+        assert len(recordings) == 1
+        if not between.done:
+            break
+    assert at > 5
 
 
 async def test_an_upload_becomes_a_conversation(world, speaker):

@@ -3,11 +3,14 @@
 import io
 import wave
 
+import pytest
+
 from functions.media.sound.playback_routes import decode_wav
 from shared.data.conversations.recordings import recording_path
 from shared.domain.conversations.speech import SAMPLE_RATE
+from shared.domain.ids import UserId
 from shared.domain.store.documents import Set, Update
-from tests.fixtures.library import CONVERSATIONS, build_client
+from tests.fixtures.library import CONVERSATIONS, NO_OWNERS, build_client
 from tests.fixtures.processing import ALICE
 from tests.functions.media.sound.test_audio_routes import keep_sound
 from tests.functions.media.sound.test_sync_routes import (
@@ -72,16 +75,16 @@ async def test_the_owner_alone_hears_by_token_and_sees_addresses_l1(world, phone
     assert [answer.status_code for answer in refused] == [404, 404]
 
 
-async def test_an_owner_that_is_no_id_has_no_sound_l1(world, phone):
+@pytest.mark.parametrize("owner", NO_OWNERS)
+async def test_an_owner_that_is_no_id_has_no_sound_l1(world, phone, owner):
     name = await keep_minutes(world, phone, 0)
     (file,) = (await phone.get(f"/v1/sync/audio/{name}/urls")).json()["audio_files"]
     address = file["signed_url"].removeprefix("https://keepsake.example")
-    path = f"users/x/users/alice/recordings/{name}"
     stored = await world.documents.get(recording_path(ALICE, name))
-    await world.documents.write(Set(path, stored.fields))
-    nested = await phone.get(address.replace("owner=alice", "owner=x/users/alice"))
+    await world.documents.write(Set(recording_path(UserId("x/users/alice"), name), stored.fields))
+    played = await phone.get(address, params={"owner": owner, "key": address.partition("key=")[2]})
 
-    assert nested.status_code == 404
+    assert played.status_code == 404
 
 
 async def test_sound_that_is_not_kept_has_no_address_l1(world, phone):

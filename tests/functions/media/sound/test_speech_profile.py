@@ -8,10 +8,13 @@ import pytest
 from functions.media.sound.speech_profile import BAD_LENGTH, SILENT
 from functions.media.sound.transcribe import transcribe
 from shared.data.account.quotas import Quotas
+from shared.data.account.speech_profiles import speech_profile_path
+from shared.domain.ids import UserId
+from shared.domain.store.documents import Set
 from shared.library.recordings import TRANSCRIBE_TARGET
 from shared.library.sound import build_wav
 from tests.fakes import ScriptedTranscriber
-from tests.fixtures.library import build_client
+from tests.fixtures.library import NO_OWNERS, build_client
 from tests.fixtures.processing import ALICE
 from tests.fixtures.sounds import build_tone, encode
 from tests.functions.media.sound.test_sync_routes import at, list_conversations, send
@@ -63,6 +66,18 @@ async def test_a_sample_is_played_by_its_address_for_an_hour_l1(world, phone):
     async with build_client(world, ALICE) as again:
         renewed = (await ask(again))[1].removeprefix("https://keepsake.example")
         assert (await again.get(renewed)).content == SAMPLE
+
+
+@pytest.mark.parametrize("owner", NO_OWNERS)
+async def test_an_owner_that_is_no_id_has_no_sample_l1(world, phone, owner):
+    address = (await give(phone)).json()["url"].removeprefix("https://keepsake.example")
+    stored = await world.documents.get(speech_profile_path(ALICE))
+    copy = speech_profile_path(UserId("x/users/alice"))
+    await world.documents.write(Set(copy, stored.fields))
+    await world.blobs.write(copy, SAMPLE, media_type="audio/wav")
+    played = await phone.get(address, params={"owner": owner, "key": address.partition("key=")[2]})
+
+    assert played.status_code == 404
 
 
 @pytest.mark.parametrize("content", [SAMPLE, encode(SAMPLE, "mp3"), encode(SAMPLE, "webm")])
