@@ -90,7 +90,14 @@ def extract(prompt: str) -> Callable[[str], object]:
             "goal": {"title": text, "current": 1, "target": 2},
             "tasks": [{"task": text}],
             "conversations": [
-                {"conversation": 1, "title": text, "overview": text, "minutes": 1, "date": "today"}
+                {
+                    "conversation": 1,
+                    "number": 1,
+                    "title": text,
+                    "overview": text,
+                    "minutes": 1,
+                    "date": "today",
+                }
             ],
         }
         return EXTRACTORS[prompt]({**data, "message": text})

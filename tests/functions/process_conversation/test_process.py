@@ -283,7 +283,7 @@ PARTS = (
 )
 
 
-async def test_an_odd_item_of_a_list_costs_no_other_n5(database):
+async def test_an_odd_item_of_a_list_costs_no_other_n1(database):
     odd: list[Any] = [7, {"due_at": "2026-11-30"}, None, "milk"]
     whole = build_structure_output()
     structure = {name: [*odd, *part] for name, part in whole.items() if isinstance(part, list)}
@@ -300,7 +300,7 @@ async def test_an_odd_item_of_a_list_costs_no_other_n5(database):
     assert conversation.topics.entities == ("milk", "Berlin")
 
 
-async def test_an_answer_cut_in_its_overview_is_asked_for_once_more_n5(database):
+async def test_an_answer_cut_in_its_overview_is_asked_for_once_more_n1(database):
     cut = {"structure": {"title": "The cut one"}}
     whole = {"structure": build_structure_output(title="The whole one"), "memories": []}
     with ScriptedModel(answers={EXTRACTION: [cut, whole, cut, cut]}) as model:
@@ -341,7 +341,7 @@ async def test_a_part_that_came_outlives_an_outage_d5(database, answers):
     assert (await world.load_conversation()).structured.title == "The good one"
 
 
-async def test_a_conversation_is_kept_of_which_the_facts_never_come_readably_n5(database):
+async def test_a_conversation_is_kept_of_which_the_facts_never_come_readably_n1(database):
     with ScriptedModel(answers={EXTRACTION: [PARTS[0], PARTS[0]]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())

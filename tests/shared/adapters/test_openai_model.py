@@ -601,7 +601,7 @@ CUT = replace(PROMPT, is_divisible=True, takes_cut_answers=True, answer_tokens=2
     ],
     ids=["repeats itself", "had room"],
 )
-async def test_an_answer_without_an_end_is_read_as_far_as_it_came_n5(server, model, script):
+async def test_an_answer_without_an_end_is_read_as_far_as_it_came_n1(server, model, script):
     server.play(script)
 
     answer = await model.complete_structured("fast", CUT, Items)
