@@ -75,7 +75,7 @@ async def open_library(
         chat = build_chat_fixture(database, processing.documents)
         encode = embedder.embed_question if embedder else None
         deps = replace(
-            chat.deps(OfflineModel(), quotas={}),
+            chat.deps(OfflineModel(encode), quotas={}),
             index=index,
             search=Search(processing.documents, processing.vectors, embedder),
             meanings=QuestionMeanings(encode),
@@ -173,8 +173,10 @@ async def _list_unchanged(deps: ChatDeps, question: Mapping[str, Any]) -> list[s
 async def measure(name: str, *, by_words: bool) -> list[Answered]:
     """Ask each question in a chat of its own; changes of one hold for the next."""
     library = json.loads((FOLDER / "library.json").read_text("utf-8"))
-    questions = library["questions"] if name == "questions" else json.loads(
-        (FOLDER / f"{name}.json").read_text("utf-8")
+    questions = (
+        library["questions"]
+        if name == "questions"
+        else json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     )
     embedder = None if by_words else CachingEmbedder(LocalEmbedder(EncoderProcess()))
     async with open_library(library, embedder) as deps:
