@@ -3,8 +3,8 @@
 import numpy as np
 
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.data.search.question_meaning import load_crisis_table
 from shared.adapters.embedded.offline import intents
+from shared.data.search.question_meaning import load_crisis_table
 from shared.retrieval import asked_tools, question_kinds
 from shared.safety import crisis_examples
 

@@ -9,7 +9,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -61,12 +60,10 @@ MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
-MAX_BRIEF_CHARS = 2_000
-"""A longer question is read in a thread: ten of the longest at once would keep other requests waiting for half a second."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
-_one_thread = CapacityLimiter(1)
-"""Threads share one interpreter: several at work would delay every request."""
+_answering, _extracting = CapacityLimiter(1), CapacityLimiter(1)
+"""Threads share one interpreter: several at work would delay every request. No answer waits for an extraction."""
 
 
 class OfflineModel:
@@ -94,7 +91,7 @@ class OfflineModel:
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         question = _split_context(messages[_find_question(messages)])[1]
         vector = await self._read_meaning(question)
-        async with aclosing(_stream_events(messages, tools, question, vector)) as events:
+        async with aclosing(_stream_events(messages, tools, vector)) as events:
             yield events
 
     async def _read_meaning(self, question: str) -> Vector | None:
@@ -114,7 +111,7 @@ class OfflineModel:
         extract = partial(extractors[prompt.name], prompt.data)
         try:
             value: T = type_adapter(schema).validate_python(
-                await to_thread.run_sync(extract, limiter=_one_thread)  # seconds, if it is long
+                await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long
             )
         except ValidationError as error:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
@@ -134,15 +131,10 @@ def _load_extractors(prompt_name: str) -> Mapping[str, Callable[[Mapping[str, An
 
 
 async def _stream_events(
-    messages: Sequence[ModelMessage],
-    tools: Sequence[ToolSpec],
-    question: str,
-    vector: Vector | None,
+    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
 ) -> AsyncGenerator[ModelEvent, None]:
-    events: Iterable[ModelEvent] = _reply(messages, tools, vector)
-    if len(question) > MAX_BRIEF_CHARS:
-        events = await to_thread.run_sync(list, events, limiter=_one_thread)
-    for event in events:
+    reply = _reply(messages, tools, vector)
+    for event in await to_thread.run_sync(list, reply, limiter=_answering):
         yield event
 
 

@@ -180,7 +180,8 @@ def correct_spelling(question: str, texts: Iterable[str]) -> str:
     words = (w for w in dict.fromkeys(split_words(question)) if _is_spelt(w))
     for word in islice(words, _MAX_SPELT_WORDS):
         lower = word.casefold()
-        near = [] if lower in known else get_close_matches(lower, known, 1, _SPELLING)
+        alike = [] if lower in known else [other for other in known if other[0] == lower[0]]
+        near = get_close_matches(lower, alike, 1, _SPELLING)
         question = question.replace(word, near[0]) if near else question
     return question
 

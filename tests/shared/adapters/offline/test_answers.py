@@ -259,7 +259,10 @@ def test_lines_that_share_only_their_speaker_are_not_added_to_an_answer():
 
     text = answer("Is Lena vegetarian?", [_build_search_result(dinner)])
 
-    assert text == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.” Me: “Good.”[1]"
+    assert (
+        text
+        == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.” Me: “Good.”[1]"
+    )
 
 
 MOVE = {
@@ -412,7 +415,9 @@ def test_what_is_found_only_at_another_time_is_the_nearest_with_its_day():
 def test_an_answer_need_not_say_that_something_is_mentioned(question):
     text = answer(question, [_build_search_result(MOVE)])
 
-    assert text.startswith("Here is what I found:\n\n- Lena: “The flat has three rooms.” Me: “Good.”[1]")
+    assert text.startswith(
+        "Here is what I found:\n\n- Lena: “The flat has three rooms.” Me: “Good.”[1]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -477,7 +482,9 @@ def test_no_tasks_are_told_in_words():
 def test_who_is_answered_with_the_others_names_first():
     text = answer("Who did I talk to about tulips?", [_build_search_result(GARDEN)])
 
-    assert text.startswith("That was with Anna, Ben:\n\n- Anna: “The tulips go in on Friday. I bought forty bulbs.”[1]")
+    assert text.startswith(
+        "That was with Anna, Ben:\n\n- Anna: “The tulips go in on Friday. I bought forty bulbs.”[1]"
+    )
 
 
 def test_memories_are_listed_where_the_question_names_no_topic():

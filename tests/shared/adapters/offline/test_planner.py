@@ -11,6 +11,7 @@ from shared.adapters.embedded.offline.intents import read_intent
 from shared.adapters.embedded.offline.results import parse_results
 from shared.domain.models.model import ToolSpec
 
+
 def plan(question, now, tools, results=()):
     request = planner.Request(text=question, reading=read_intent(question), now=now)
     return planner.plan(request, results, tools)
