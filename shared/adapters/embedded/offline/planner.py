@@ -14,7 +14,7 @@ from shared.adapters.embedded.offline.chosen_items import (
     choose_talk,
     choose_tasks,
 )
-from shared.adapters.embedded.offline.intents import Intent, Reading, list_form_terms
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
 from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
 from shared.adapters.embedded.offline.results import Results, collect_documents, is_silent
 from shared.adapters.embedded.offline.spans import (
@@ -88,7 +88,8 @@ def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[
     if results:
         return select_offered(_plan_next(request, results), tools)
     calls = plan_app_calls(request.text, tools) or [*_FIRST_CALLS[request.intent](request)]
-    return select_offered(calls, tools) or select_offered(_search(request), tools)
+    further = [] if request.intent in REQUESTS else _search(request)
+    return select_offered(calls, tools) or select_offered(further, tools)
 
 
 def select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
@@ -170,8 +171,7 @@ def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
 
 def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
     if talk := choose_talk(drop_past_span(request.reading.object), results):
-        named = {"conversation_id": talk["conversation_id"], "title": talk["title"]}
-        yield "delete_conversation", named
+        yield "delete_conversation", {"conversation_id": talk["conversation_id"]}
 
 
 def _list_tasks(request: Request) -> Iterator[PlannedCall]:
