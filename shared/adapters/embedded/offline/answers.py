@@ -35,7 +35,6 @@ from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phr
 from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks, parse_tasks
 from shared.domain.tasks.owner_words import address_owner
 from shared.retrieval.query import asks_when
-from shared.retrieval.terms import tokenize
 
 GREETING = (
     "Hello! I am Keepsake's offline model: I do not write answers of my own, I quote your "
@@ -146,8 +145,7 @@ def _ask_which_task(request: Request, result: Result) -> str:
     """Say why no task was ticked off: several fit, or none."""
     zone = request.now.tzinfo if request.now else None
     tasks = parse_tasks(result.text)
-    wanted = frozenset(tokenize(request.reading.object)) or request.topic
-    chosen = choose_tasks(wanted, tasks)
+    chosen = choose_tasks(request.wanted, tasks)
     if len(chosen) == 1:
         return ""  # the next result tells that it is done
     lines = [task.describe(zone) for task in chosen or tasks]

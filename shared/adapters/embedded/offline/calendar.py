@@ -112,6 +112,12 @@ def parse_moment(text: str, now: datetime) -> Moment | None:
     return None
 
 
+def drop_day(text: str) -> str:
+    """Return a text without the first word for a day that means another one tomorrow."""
+    match = _RELATIVE.search(text.lower()) or _WEEKDAY.search(text.lower())
+    return f"{text[: match.start()]}{text[match.end() :]}" if match else text
+
+
 def _read_relative_day(match: Match, today: date) -> date:
     return today + timedelta(_RELATIVE_DAYS[match[0]])
 

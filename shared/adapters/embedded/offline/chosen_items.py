@@ -10,11 +10,10 @@ from shared.adapters.embedded.offline.results import (
     collect_memories,
     join_texts,
 )
-from shared.adapters.embedded.offline.speech import list_content_terms
 from shared.adapters.embedded.offline.task_lines import Task
 
 MIN_SHARE = 0.5
-"""More than this part of the weight of what is named has to be found."""
+"""So much of the weight of what is named has to be found."""
 MAX_MEMORIES = 5
 
 
@@ -22,22 +21,20 @@ def choose_tasks(terms: Collection[str], tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks that have most of the terms, all that are equal."""
     shares = [measure_share(terms, task.text) for task in tasks]
     best = max(shares, default=0.0)
-    if best <= MIN_SHARE:
+    if best < MIN_SHARE:
         return []
     return [task for task, share in zip(tasks, shares, strict=True) if share == best]
 
 
-def choose_memories(wanted: str, results: Results) -> list[dict[str, Any]]:
+def choose_memories(terms: Collection[str], results: Results) -> list[dict[str, Any]]:
     """Return the memories that say what is wanted, in the order of the search."""
-    terms = list_content_terms(wanted)
     memories = collect_memories(results)
-    return [m for m in memories if measure_share(terms, m["text"]) > MIN_SHARE][:MAX_MEMORIES]
+    return [m for m in memories if measure_share(terms, m["text"]) >= MIN_SHARE][:MAX_MEMORIES]
 
 
-def choose_talk(wanted: str, results: Results) -> dict[str, Any] | None:
+def choose_talk(terms: Collection[str], results: Results) -> dict[str, Any] | None:
     """Return the first conversation that speaks of what is wanted, or with whom."""
-    terms = list_content_terms(wanted)
     found = (
-        d for d in collect_documents(results) if measure_share(terms, join_texts(d)) > MIN_SHARE
+        d for d in collect_documents(results) if measure_share(terms, join_texts(d)) >= MIN_SHARE
     )
     return next(found, None)

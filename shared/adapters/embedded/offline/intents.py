@@ -8,12 +8,14 @@ Also called: intent classification, slot filling.
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from shared.adapters.embedded.offline.calendar import drop_day
 from shared.domain.value import value
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.terms import tokenize
@@ -56,6 +58,12 @@ UNKNOWN_RARITY = 2.0
 MIN_LIKENESS = 0.6
 """Cosine of the words of a question and of an example."""
 _FILE = Path(__file__).with_suffix(".json")
+_POLITE = re.compile(
+    r"(?:please|(?:can|could|would) you|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
+    r",? (?:please )?",
+    re.IGNORECASE,
+)
+"""Opens a request, which may end like a question."""
 _END = " \n.!?。！？"
 
 
@@ -80,11 +88,11 @@ class Reading:
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     """Read a text by exact form, else by meaning, else by its words."""
-    if exact := _match_form(text):
+    if exact := _match_form(text) or _match_form(drop_day(text)):
         return exact
     intent, is_clear = _read_meaning(vector) if vector is not None else (None, False)
     intent = intent or _read_words(text)
-    is_asked = text.rstrip().endswith(("?", "？"))
+    is_asked = text.rstrip().endswith(("?", "？")) and not _POLITE.match(text)
     if intent in REQUESTS and (is_asked or not is_clear):
         return Reading(intent="search")
     return Reading(intent=intent, object=_take_object(text, intent))
@@ -147,6 +155,8 @@ def _match_form(text: str) -> Reading | None:
 def _find_form(text: str, intents: Container[Intent]) -> tuple[Form | None, str]:
     """Return the longest form of some intents that a text has, with what stands in its open place."""
     whole = " ".join(text.split())
+    if opening := _POLITE.match(whole):
+        whole = whole[opening.end() :].rstrip(_END)
     bare, lower = whole.rstrip(_END), _fold(whole).rstrip(_END)
     if len(bare) != len(lower):  # a capital letter may be two in lower case
         bare = lower

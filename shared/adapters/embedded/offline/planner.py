@@ -24,6 +24,7 @@ from shared.adapters.embedded.offline.spans import (
     find_past_day,
     find_past_span,
 )
+from shared.adapters.embedded.offline.speech import list_content_terms
 from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
@@ -40,6 +41,7 @@ MAX_QUERY_CHARS = 1_000
 _ASKING_TALKS = 5
 """The newest conversations with somebody in which it is looked for what they asked."""
 _MAX_NAME_WORDS = 3
+_QUOTES = " .,;:!?¿¡“”\"'"
 
 
 @value
@@ -56,9 +58,18 @@ class Request:
 
     @property
     def name(self) -> str:
-        """Who it is about, where somebody stands in the place of a form: without a time behind them."""
+        """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
         words = drop_past_span(self.reading.object).split()
-        return " ".join(words) if 0 < len(words) <= _MAX_NAME_WORDS else ""
+        if not words:
+            bare = (word.strip(_QUOTES) for word in self.text.split())
+            words = [word for word in bare if word and not self.topic.isdisjoint(tokenize(word))]
+        return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The terms of the thing that is to be changed."""
+        terms = list_content_terms(drop_past_span(self.reading.object))
+        return frozenset(terms - list_form_terms(self.intent)) or self.topic
 
     @property
     def span(self) -> Span | None:
@@ -142,7 +153,7 @@ def _to_dates(span: Span) -> Mapping[str, str]:
 
 def _add_task(request: Request) -> Iterator[PlannedCall]:
     words = request.reading.object or request.text
-    moment = parse_moment(words, request.now) if request.now else None
+    moment = parse_moment(request.text, request.now) if request.now else None
     if moment and moment.is_relative:
         words = moment.leave_out(words)
     due = {"due_at": moment.at.isoformat()} if moment else {}
@@ -154,12 +165,13 @@ def _remember(request: Request) -> Iterator[PlannedCall]:
 
 
 def _look_for_memories(request: Request) -> Iterator[PlannedCall]:
-    if request.reading.object:
-        yield "search_memories", {"query": request.reading.object[:MAX_QUERY_CHARS]}
+    if request.wanted:
+        query = request.reading.object or request.text
+        yield "search_memories", {"query": query[:MAX_QUERY_CHARS]}
 
 
 def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if memories := choose_memories(request.reading.object, results):
+    if memories := choose_memories(request.wanted, results):
         named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
         yield "delete_memories", {"memories": named}
 
@@ -170,7 +182,7 @@ def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
 
 
 def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if talk := choose_talk(drop_past_span(request.reading.object), results):
+    if talk := choose_talk(request.wanted, results):
         yield "delete_conversation", {"conversation_id": talk["conversation_id"]}
 
 
@@ -194,8 +206,7 @@ def _list_all_open(_: Request) -> Iterator[PlannedCall]:
 
 
 def _complete_task(request: Request, results: Results) -> Iterator[PlannedCall]:
-    wanted = frozenset(tokenize(request.reading.object)) or request.topic
-    chosen = choose_tasks(wanted, parse_tasks(results[0].text))
+    chosen = choose_tasks(request.wanted, parse_tasks(results[0].text))
     if len(chosen) == 1:
         yield "update_action_item", {"action_item_id": chosen[0].id, "completed": True}
 
@@ -251,8 +262,11 @@ def _summarise(request: Request) -> Iterator[PlannedCall]:
         yield "get_conversations", {**_date(request), "limit": LISTED_CONVERSATIONS}
 
 
-def _list_memories(_: Request) -> Iterator[PlannedCall]:
-    yield "get_memories", {"limit": LISTED_MEMORIES}
+def _list_memories(request: Request) -> Iterator[PlannedCall]:
+    if request.topic:
+        yield from _find_person(request)
+    else:
+        yield "get_memories", {"limit": LISTED_MEMORIES}
 
 
 def _find_person(request: Request) -> Iterator[PlannedCall]:
