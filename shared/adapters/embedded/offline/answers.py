@@ -238,7 +238,7 @@ def _format_quotes(request: Request, results: Results) -> list[str]:
     if requests:
         return [f"{asker} asked:", _itemise(map(str, requests))]
     question = correct_spelling(request.text, list_texts(results))
-    quotes = select_closest(question, all_quotes)
+    quotes: Sequence[Quote] = select_closest(question, all_quotes)
     is_found = _is_found(question, results)
     if not is_found:
         quotes = _add_best_documents(quotes, all_quotes, documents)
