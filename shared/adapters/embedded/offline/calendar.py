@@ -82,16 +82,6 @@ class Moment:
     exact: bool
     words: str
 
-    @property
-    def is_relative(self) -> bool:
-        """Whether the words mean another day tomorrow."""
-        return not _MONTH_DAY.search(self.words) and not _NUMBERED_DAY.search(self.words)
-
-    def leave_out(self, text: str) -> str:
-        """Return a text without the words for the day."""
-        named = re.compile(rf"(?:\b(?:{_BEFORE_DAYS}) )*{re.escape(self.words)}", re.IGNORECASE)
-        return " ".join(named.sub(" ", text, count=1).split()).strip(" ,")
-
 
 def parse_start(data: Mapping[str, Any]) -> datetime:
     """Return when the conversation began, in the owner's zone."""
@@ -112,10 +102,10 @@ def parse_moment(text: str, now: datetime) -> Moment | None:
     return None
 
 
-def drop_day(text: str) -> str:
-    """Return a text without the first word for a day that means another one tomorrow."""
-    match = _RELATIVE.search(text.lower()) or _WEEKDAY.search(text.lower())
-    return f"{text[: match.start()]}{text[match.end() :]}" if match else text
+def drop_relative_days(text: str) -> str:
+    """Return a text without the words that mean another day once theirs has passed, if anything else is said."""
+    rest = " ".join(_AFTER_DAYS.sub(" ", text).split()).replace(" ,", ",")
+    return rest.strip(" ,") if len(rest.split()) > 1 else text
 
 
 def _read_relative_day(match: Match, today: date) -> date:
@@ -219,6 +209,13 @@ def _parse_hour(text: str) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
+_AFTER_DAYS = re.compile(
+    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) )*"
+    rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
+    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))",
+    re.IGNORECASE,
+)
+"""The words for a day that is counted from the day they were said."""
 _RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
     (_MONTH_DAY, _read_month_day),
     (_NUMBERED_DAY, _read_numbered_day),

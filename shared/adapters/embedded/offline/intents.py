@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from shared.adapters.embedded.offline.calendar import drop_day
+from shared.adapters.embedded.offline.calendar import drop_relative_days
 from shared.domain.value import value
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.terms import tokenize
@@ -88,7 +88,7 @@ class Reading:
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     """Read a text by exact form, else by meaning, else by its words."""
-    if exact := _match_form(text) or _match_form(drop_day(text)):
+    if exact := _match_form(text) or _match_form(drop_relative_days(text)):
         return exact
     intent, is_clear = _read_meaning(vector) if vector is not None else (None, False)
     intent = intent or _read_words(text)

@@ -8,7 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from shared.adapters.embedded.offline.app_calls import plan_app_calls
-from shared.adapters.embedded.offline.calendar import parse_moment, parse_number
+from shared.adapters.embedded.offline.calendar import (
+    drop_relative_days,
+    parse_moment,
+    parse_number,
+)
 from shared.adapters.embedded.offline.chosen_items import (
     choose_memories,
     choose_talk,
@@ -81,10 +85,10 @@ class Request:
     @property
     def topic(self) -> frozenset[str]:
         """The terms with meaning beyond those that tell the intent and the time."""
-        moment = parse_moment(self.text, self.now) if self.now else None
-        rest = moment.leave_out(self.text) if moment else self.text
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
-        terms = set(tokenize(drop_past_span(rest))).difference(*map(list_form_terms, intents))
+        terms = set(tokenize(drop_relative_days(drop_past_span(self.text)))).difference(
+            *map(list_form_terms, intents)
+        )
         return frozenset(term for term in terms if get_term_weight(term) > EVERYDAY_WEIGHT)
 
     def _find_bare_day(self, now: datetime) -> Span | None:
@@ -154,8 +158,8 @@ def _to_dates(span: Span) -> Mapping[str, str]:
 def _add_task(request: Request) -> Iterator[PlannedCall]:
     words = request.reading.object or request.text
     moment = parse_moment(request.text, request.now) if request.now else None
-    if moment and moment.is_relative:
-        words = moment.leave_out(words)
+    if moment:
+        words = drop_relative_days(words)
     due = {"due_at": moment.at.isoformat()} if moment else {}
     yield "create_action_item", {"description": words[:1].upper() + words[1:], **due}
 
