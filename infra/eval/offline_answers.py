@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -190,7 +189,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each question and its answer")
     options = parser.parse_args()
     name = "unseen" if options.unseen else "questions"
-    answered = asyncio.run(partial(measure, name, by_words=options.words)())
+    answered = asyncio.run(measure(name, by_words=options.words))
     for each in answered:
         if options.show or each.faults:
             print(f"{'✗' if each.faults else '✓'} {each.question['ask']}: {'; '.join(each.faults)}")
