@@ -41,7 +41,7 @@ LISTED_MEMORIES = 20
 LISTED_CONVERSATIONS = 10
 COUNTED_CONVERSATIONS = 50
 LISTED_TASKS = 200
-MAX_QUERY_CHARS = 1_000
+MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
 _ASKING_TALKS = 5
 """The newest conversations with somebody in which it is looked for what they asked."""
 _MAX_NAME_WORDS = 3
@@ -74,6 +74,13 @@ class Request:
         """The terms of the thing that is to be changed."""
         terms = list_content_terms(drop_past_span(self.reading.object))
         return frozenset(terms - list_form_terms(self.intent)) or self.topic
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Its words as a search takes them: those of the thing that is to be changed, or all."""
+        is_request = self.intent in REQUESTS
+        words = (is_request and self.reading.object) or self.text
+        return {"query": words[:MAX_QUERY_CHARS]}
 
     @property
     def span(self) -> Span | None:
@@ -138,20 +145,17 @@ def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[Plann
 
 def _search(request: Request, *, any_time: bool = False) -> Iterator[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
-    query = {"query": request.text[:MAX_QUERY_CHARS]}
     dates = {} if any_time else _date(request)
     if dates:
         yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS}
-    yield "search_conversations", {**query, **dates}
-    yield "search_memories", query
+    yield "search_conversations", {**request.query, **dates}
+    yield "search_memories", request.query
 
 
 def _date(request: Request) -> Mapping[str, str]:
     span = request.span
-    return _to_dates(span) if span else {}
-
-
-def _to_dates(span: Span) -> Mapping[str, str]:
+    if span is None:
+        return {}
     return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
 
 
@@ -164,14 +168,9 @@ def _add_task(request: Request) -> Iterator[PlannedCall]:
     yield "create_action_item", {"description": words[:1].upper() + words[1:], **due}
 
 
-def _remember(request: Request) -> Iterator[PlannedCall]:
-    yield "remember", {"fact": request.reading.object or request.text}
-
-
 def _look_for_memories(request: Request) -> Iterator[PlannedCall]:
     if request.wanted:
-        query = request.reading.object or request.text
-        yield "search_memories", {"query": query[:MAX_QUERY_CHARS]}
+        yield "search_memories", request.query
 
 
 def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
@@ -181,8 +180,7 @@ def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
 
 
 def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
-    wanted = request.reading.object or request.text
-    yield "search_conversations", {"query": wanted[:MAX_QUERY_CHARS], **_date(request)}
+    yield "search_conversations", {**request.query, **_date(request)}
 
 
 def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
@@ -205,43 +203,19 @@ def _search_beside_tasks(request: Request, results: Results) -> Iterator[Planned
         yield from _search(request)
 
 
-def _list_all_open(_: Request) -> Iterator[PlannedCall]:
-    yield "get_action_items", {"completed": False, "limit": LISTED_TASKS}
-
-
 def _complete_task(request: Request, results: Results) -> Iterator[PlannedCall]:
     chosen = choose_tasks(request.wanted, parse_tasks(results[0].text))
     if len(chosen) == 1:
         yield "update_action_item", {"action_item_id": chosen[0].id, "completed": True}
 
 
-def _list_overdue(request: Request) -> Iterator[PlannedCall]:
-    until = {"due_end_date": request.now.isoformat()} if request.now else {}
-    yield "get_action_items", {"completed": False, **until}
+def _until(now: datetime | None) -> Mapping[str, str]:
+    return {"due_end_date": now.isoformat()} if now else {}
 
 
-def _list_done(_: Request) -> Iterator[PlannedCall]:
-    yield "get_action_items", {"completed": True}
-
-
-def _list_promises(request: Request) -> Iterator[PlannedCall]:
-    yield "get_action_items", {"completed": False}
-    yield "search_conversations", {"query": request.text[:MAX_QUERY_CHARS]}
-
-
-def _list_others_tasks(request: Request) -> Iterator[PlannedCall]:
-    yield "get_action_items", {"owner_name": request.name} if request.name else {"owner": "other"}
-    yield "search_conversations", {"query": request.text[:MAX_QUERY_CHARS]}
-
-
-def _find_last_time(request: Request) -> Iterator[PlannedCall]:
-    if request.name:
-        yield "get_conversations", {"speaker": request.name, **_date(request), "limit": 1}
-
-
-def _count_talks(request: Request) -> Iterator[PlannedCall]:
+def _list_talks_with(request: Request, *, limit: int) -> Iterator[PlannedCall]:
     speaker = {"speaker": request.name} if request.name else {}
-    yield "get_conversations", {**speaker, **_date(request), "limit": COUNTED_CONVERSATIONS}
+    yield "get_conversations", {**speaker, **_date(request), "limit": limit}
 
 
 def _list_latest(request: Request) -> Iterator[PlannedCall]:
@@ -283,11 +257,7 @@ def _find_requests(request: Request) -> Iterator[PlannedCall]:
     if request.name:
         whole = {"limit": _ASKING_TALKS, "include_transcript": True}
         yield "get_conversations", {"speaker": request.name, **whole}
-        yield "search_conversations", {"query": request.text[:MAX_QUERY_CHARS]}
-
-
-def _look_in_manual(request: Request) -> Iterator[PlannedCall]:
-    yield "get_product_info", {"query": request.text[:500]}
+        yield "search_conversations", request.query
 
 
 def _search_beside_manual(request: Request, results: Results) -> Iterator[PlannedCall]:
@@ -299,29 +269,36 @@ _OF_TALKS: frozenset[Intent] = frozenset(("search", "summary", "latest_talks"))
 _PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
 _TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
 """Their words ask for talks, and for nothing that was said in them."""
-_FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterator[PlannedCall]]] = {
+_TASKS = "get_action_items"
+_FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterable[PlannedCall]]] = {
     "greeting": _search,
     "thanks": _search,
     "goodbye": _search,
     "add_task": _add_task,
-    "remember": _remember,
+    "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
     "forget": _look_for_memories,
-    "complete_task": _list_all_open,
+    "complete_task": lambda _: [(_TASKS, {"completed": False, "limit": LISTED_TASKS})],
     "delete_talk": _look_for_talk,
     "open_tasks": _list_tasks,
-    "overdue_tasks": _list_overdue,
-    "done_tasks": _list_done,
-    "own_promises": _list_promises,
-    "others_tasks": _list_others_tasks,
-    "last_time": _find_last_time,
-    "count_talks": _count_talks,
+    "overdue_tasks": lambda r: [(_TASKS, {"completed": False, **_until(r.now)})],
+    "done_tasks": lambda _: [(_TASKS, {"completed": True})],
+    "own_promises": lambda r: [
+        (_TASKS, {"completed": False}),
+        ("search_conversations", r.query),
+    ],
+    "others_tasks": lambda r: [
+        (_TASKS, {"owner_name": r.name} if r.name else {"owner": "other"}),
+        ("search_conversations", r.query),
+    ],
+    "last_time": lambda r: [*_list_talks_with(r, limit=1)] if r.name else [],
+    "count_talks": lambda r: _list_talks_with(r, limit=COUNTED_CONVERSATIONS),
     "latest_talks": _list_latest,
     "people": _list_people,
     "summary": _summarise,
     "about_owner": _list_memories,
     "person": _find_person,
     "asked_of_owner": _find_requests,
-    "manual": _look_in_manual,
+    "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
     "general": _search,
     "search": _search,
 }
