@@ -9,7 +9,7 @@ EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
+.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -74,6 +74,9 @@ eval-windows: $(VENV)/ready-dev ## Measure how much text a dense row may hold, a
 eval-answers: $(VENV)/ready-dev ## Measure answers end to end: make eval-answers DATA=path/to/locomo.json (a scripted model; ARGS=--real asks that of the settings, --draw 60, --words)
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-answers DATA=path/to/locomo.json" >&2; exit 2; }
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.answers "$(DATA)" $(ARGS)
+
+eval-offline: $(VENV)/ready-dev ## Measure the answers of the offline model, on a small library in five languages (ARGS="--show --unseen --words")
+	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.offline_answers $(ARGS)
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.memories $(ARGS)

@@ -11,12 +11,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from shared.domain.errors import ModelFailed
 from shared.domain.local_address import is_local_url
 from shared.settings import SettingsError, require
 from shared.wiring import clock, documents, new_id, quotas, settings, vectors, world
 from shared.worlds import openai_clients
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from shared import ports
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from shared.data.search.library_index import LibraryIndex
     from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
+    from shared.domain.ids import UserId
     from shared.domain.models.model_failure import ModelPlace
 
 LOCAL_PATIENCE_S = 0.06
@@ -104,6 +107,14 @@ def _local_questions() -> TimelyEmbedder | None:
     )
 
 
+async def _encode_question(uid: UserId, question: str) -> Sequence[float]:
+    """Encode it where this machine has an encoder, which is built when a question comes."""
+    questions = _local_questions()
+    if questions is None:
+        raise ModelFailed(NO_ENCODER)
+    return await questions.embed_surely(uid, question)
+
+
 @cache
 def _encoder() -> LocalEmbedder | None:
     """Build the encoder of this machine; None where its package is missing."""
@@ -156,7 +167,7 @@ def _build_model(*, is_patient: bool = False) -> ports.ChatModel:
         return openai_clients.build_model(
             settings(), clock(), known=world().known_models, is_patient=is_patient
         )
-    return world().build_keyless_model(is_patient=is_patient)
+    return world().build_keyless_model(_encode_question, is_patient=is_patient)
 
 
 @cache

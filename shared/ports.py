@@ -241,6 +241,13 @@ class Embedder(Protocol):
         """Return the vector to find texts by. Raises Unavailable or ModelFailed."""
 
 
+class EncodeQuestion(Protocol):
+    """Encodes a question by the encoder of our labelled examples, however many others ask for one."""
+
+    async def __call__(self, uid: UserId, question: str, /) -> Sequence[float]:
+        """Return its vector. Raises Unavailable or ModelFailed."""
+
+
 class Transcriber(Protocol):
     """Turns speech into text."""
 

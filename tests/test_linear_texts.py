@@ -22,8 +22,8 @@ from functions.tool_proxy.registry.reserved_names import find_reserved_name
 from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.follow_ups import complete
-from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.planner import is_small_talk, plan
+from shared.adapters.embedded.offline.intents import Reading, read_intent
+from shared.adapters.embedded.offline.planner import Request, plan
 from shared.adapters.embedded.offline.results import parse_results
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
@@ -105,10 +105,14 @@ def extract(prompt: str) -> Callable[[str], object]:
     return run
 
 
+def build_request(text: str) -> Request:
+    return Request(text=text, reading=read_intent(text), now=NOW)
+
+
 def answer(question: str, passage: str) -> str:
     result = {"results": [{"document": 1, "passages": [passage]}], "memories": [{"text": passage}]}
     found = parse_results([("search_conversations", json.dumps(result))])
-    return answers.answer(question, found)
+    return answers.answer(build_request(question), found)
 
 
 def import_text(text: str) -> object:
@@ -134,9 +138,13 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "answer_long": lambda text: answer(text, "It is on Friday."),
     "parse_moment": lambda text: parse_moment(text, NOW),
     "complete": lambda text: complete(text, [text]),
-    "is_general": is_general,
-    "is_small_talk": is_small_talk,
-    "plan": lambda text: plan(text, NOW, []),
+    "read_intent": read_intent,
+    "plan": lambda text: plan(build_request(text), [], []),
+    "complete_task": lambda text: plan(
+        Request(text=text, reading=Reading(intent="complete_task", object=text), now=NOW),
+        parse_results([("get_action_items", f"- {text} (open, id a)")]),
+        [],
+    ),
     "split_sentences": split_sentences,
     "split_words": split_words,
     "count_words": words.count_words,

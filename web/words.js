@@ -69,6 +69,7 @@ const LIBRARY_TOOLS = {
   search_web: t("Search the web"),
   update_memory: t("Change a memory"),
   delete_memories: t("Delete memories"),
+  delete_conversation: t("Delete a conversation"),
   set_recall: t("Set what is recalled"),
   save_rule: t("Save a rule"),
   drop_rule: t("Drop a rule"),

@@ -165,7 +165,9 @@ class CloudWorld:
         }[name]
         return KmsKeys(require(setting, kms_key), address=self._find_stand_in("kms"))
 
-    def build_keyless_model(self, *, is_patient: bool) -> ports.ChatModel:
+    def build_keyless_model(
+        self, encode: ports.EncodeQuestion, *, is_patient: bool
+    ) -> ports.ChatModel:
         raise SettingsError("OPENAI_API_KEY is missing: the cloud world needs it")
 
     def build_keyless_moderator(self) -> ports.Moderator:

@@ -157,20 +157,26 @@ class EmbeddedWorld:
 
         return LocalKeys(read_secret(self._settings.data_dir, name))
 
-    def build_keyless_model(self, *, is_patient: bool) -> ports.ChatModel:
+    def build_keyless_model(
+        self, encode: ports.EncodeQuestion, *, is_patient: bool
+    ) -> ports.ChatModel:
         from shared.adapters.embedded.configured_model import ConfiguredModel
 
-        build = partial(self._build_chosen_model, is_patient=is_patient)
+        build = partial(self._build_chosen_model, encode, is_patient=is_patient)
         return ConfiguredModel(self._follow_model_file(build))
 
     def _build_chosen_model(
-        self, setup: "ModelSetup | None", *, is_patient: bool
+        self,
+        encode: ports.EncodeQuestion,
+        setup: "ModelSetup | None",
+        *,
+        is_patient: bool,
     ) -> ports.ChatModel:
         """Build the model that was chosen in the console; without a choice, the offline model."""
         if setup is None:
             from shared.adapters.embedded.offline.offline_model import OfflineModel
 
-            return OfflineModel()
+            return OfflineModel(encode)
         from shared.adapters.cloud.openai_model import OpenaiModel
         from shared.adapters.resilient_model import ResilientModel
         from shared.domain.models.model import ModelRole

@@ -73,7 +73,9 @@ class World(Protocol):
 
     def build_keys(self, name: KeyName) -> ports.Keys: ...
 
-    def build_keyless_model(self, *, is_patient: bool) -> ports.ChatModel:
+    def build_keyless_model(
+        self, encode: ports.EncodeQuestion, *, is_patient: bool
+    ) -> ports.ChatModel:
         """Build the model where the settings hold no key of OpenAI; so with the next three."""
 
     def build_keyless_moderator(self) -> ports.Moderator: ...

@@ -8,6 +8,8 @@ from infra.local.routing import ROOT
 from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.model_file import ModelFile, ModelSetup
 from shared.adapters.system_clock import SystemClock
+from shared.domain.errors import ModelFailed
+from shared.domain.ids import UserId
 from shared.models.known_models import KnownModel, KnownModels
 from shared.settings import Settings
 from shared.worlds import openai_clients
@@ -16,6 +18,10 @@ from shared.worlds.embedded import EmbeddedWorld
 ADDRESS = "http://127.0.0.1:11434/v1"
 TOLD = KnownModel(window_tokens=8_192, window_source="server", places=1)
 ENVIRONMENT = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": ADDRESS, "MODEL_AGENT": "qwen3"}
+
+
+async def encode_nothing(uid: UserId, question: str) -> list[float]:
+    raise ModelFailed("no encoder")
 
 
 def open_world(folder: Path, **environment: str) -> EmbeddedWorld:
@@ -40,7 +46,7 @@ def test_a_window_comes_from_where_it_is_known_best(
 ) -> None:
     setup = ModelSetup(kind="ollama", base_url=ADDRESS, api_key="x", model=model, small_model=model)
     ModelFile(tmp_path).store(setup)
-    chosen = open_world(tmp_path, **environment).build_keyless_model(is_patient=False)
+    chosen = open_world(tmp_path, **environment).build_keyless_model(encode_nothing, is_patient=False)
     KnownModelsFile(tmp_path).save((ADDRESS, model), known)
 
     assert chosen.describe("agent").window_tokens == window

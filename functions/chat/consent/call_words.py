@@ -19,6 +19,7 @@ ADD_TASK = "Add the task {thing}?"
 CHANGE_TASK = "Change the task {thing}: {changes}?"
 REMEMBER = "Remember {thing}?"
 CHANGE_MEMORY = "Change the memory {thing} to {changes}?"
+DELETE_CONVERSATION = "Delete the conversation {thing} for good?"
 DELETE_MEMORIES = "Delete what is remembered: {thing}?"
 SAVE_RULE = "Follow the rule {thing} from now on?"
 DROP_RULE = "No longer follow the rule {thing}?"
@@ -203,6 +204,9 @@ _SENTENCES: Mapping[str, Callable[[_OwnCall], str]] = {
         CHANGE_MEMORY, thing=call.item("memory_id"), changes=call.quote(call.arguments["fact"])
     ),
     "delete_memories": _word_deleted_memories,
+    "delete_conversation": lambda call: call.say(
+        DELETE_CONVERSATION, thing=call.item("conversation_id")
+    ),
     "save_rule": lambda call: call.say(SAVE_RULE, thing=call.quote(call.arguments["text"])),
     "drop_rule": lambda call: call.say(DROP_RULE, thing=call.quote(call.arguments["text"])),
     "set_recall": lambda call: call.say(RECALL if call.arguments["recalls"] else NO_RECALL),

@@ -11,6 +11,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
 from functions.chat.tools.chart_tools import build_chart_tools
 from functions.chat.tools.chat_tools import build_chat_tools
+from functions.chat.tools.deletion_tools import build_deletion_tools
 from functions.chat.tools.details_tools import build_details_tools
 from functions.chat.tools.exercise_tools import build_exercise_tools
 from functions.chat.tools.file_tools import build_file_tools
@@ -143,6 +144,7 @@ class QuestionTools:
             ),
             *build_task_tools(deps, uid, zone, language, taint=self.taint),
             *build_memory_tools(deps, uid, self.taint, recalls_memories=recalls),
+            *build_deletion_tools(deps, uid, zone, language),
             *build_recall_tools(deps, uid),
             *build_rule_tools(deps, uid, profile.rules, self._list_quotable_texts()),
             *build_chat_tools(deps, uid, zone),

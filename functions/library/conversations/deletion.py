@@ -1,12 +1,8 @@
-"""Deletion of a conversation: what was learnt from it goes along, or stays without a source, as its owner asks."""
+"""Deletion of a conversation, as its owner asks for it: what goes along."""
 
-from contextlib import suppress
-
-from shared.data.memories.memories import Memories
-from shared.data.tasks.action_items import ActionItems
-from shared.domain.errors import NotFound
 from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.schemas import Wire
+from shared.library.delete_conversation import delete_conversation
 from shared.library.deps import LibraryDeps
 
 
@@ -21,34 +17,11 @@ class DeletionQuery(Wire):
 async def delete(
     deps: LibraryDeps, uid: UserId, conversation_id: ConversationId, query: DeletionQuery
 ) -> None:
-    """Delete the document, and so every search hit, at once; the trigger removes what was derived.
-
-    Raises NotFound.
-    """
-    stores = deps.stores
-    with suppress(NotFound):  # an earlier attempt deleted it: the rest may be there still
-        await stores.conversations.check_exists(uid, conversation_id)
-        if not (query.cascade or query.delete_memories):
-            await _keep_memories(stores.memories, uid, conversation_id)
-        if not (query.cascade or query.delete_action_items):
-            await _keep_tasks(stores.action_items, uid, conversation_id)
-    text_bytes = await stores.conversations.delete(uid, conversation_id)
-    await deps.quotas.give_back(uid, "stored_bytes", text_bytes, now=deps.clock.now())
-    await stores.merges.finish(uid, conversation_id)
-
-
-async def _keep_memories(memories: Memories, uid: UserId, conversation_id: ConversationId) -> None:
-    """Pass each memory on to a conversation that repeats it, or to none; without its evidence."""
-    while found := await memories.list_by_values(uid, "conversation_id", [conversation_id]):
-        for memory in found:
-            others = tuple(name for name in memory.seen_in if name != conversation_id)
-            source = {"conversation_id": next(iter(others), None), "seen_in": others[1:]}
-            with suppress(NotFound):  # deleted meanwhile
-                await memories.change(uid, memory.id, **source, evidence="", segment=None)
-
-
-async def _keep_tasks(tasks: ActionItems, uid: UserId, conversation_id: ConversationId) -> None:
-    while found := await tasks.list_by_values(uid, "conversation_id", [conversation_id]):
-        for task in found:
-            with suppress(NotFound):  # deleted meanwhile
-                await tasks.change(uid, task.id, conversation_id=None)
+    """Delete a conversation with what the query names. Raises NotFound."""
+    await delete_conversation(
+        deps,
+        uid,
+        conversation_id,
+        keeps_memories=not (query.cascade or query.delete_memories),
+        keeps_tasks=not (query.cascade or query.delete_action_items),
+    )

@@ -3,7 +3,7 @@
 Also called: query understanding.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from functools import cache
 
 import anyio
@@ -13,15 +13,13 @@ from shared import telemetry
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.value import value
+from shared.ports import EncodeQuestion
 from shared.retrieval import question_kinds
 from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
 from shared.safety import crisis_examples
 from shared.safety.crisis_examples import CrisisLabel
-
-EncodeQuestion = Callable[[UserId, str], Awaitable[Sequence[float]]]
-"""Returns the vector of a question by the encoder of the examples, however many others ask for one."""
 
 WAIT_S = 3.0
 """A cold encoder takes a second to compare a question, one with fifty questions two."""

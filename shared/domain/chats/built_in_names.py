@@ -8,6 +8,7 @@ BuiltInToolName = Literal[
     "get_conversations",
     "search_conversations",
     "get_people_and_events",
+    "delete_conversation",
     "get_memories",
     "search_memories",
     "remember",

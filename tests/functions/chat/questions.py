@@ -1,6 +1,6 @@
-"""Questions of tests, by whether an answer needs the owner's data (P2)."""
+"""Questions of tests, by whether the library is searched for their answer (P2)."""
 
-QUESTIONS_WITHOUT_TOOLS = {
+SMALL_TALK = {
     "greetings": [
         "Hi",
         "Hello!",
@@ -15,6 +15,9 @@ QUESTIONS_WITHOUT_TOOLS = {
         "What can you do?",
         "Help",
     ],
+}
+
+QUESTIONS = {
     "general knowledge": [
         "What is the capital of France?",
         "Who wrote Don Quixote?",
@@ -44,9 +47,6 @@ QUESTIONS_WITHOUT_TOOLS = {
         "Any tips for public speaking?",
         "How do I remove a wine stain?",
     ],
-}
-
-QUESTIONS_WITH_TOOLS = {
     "my": [
         "What is my sister's name?",
         "Where did I leave my passport?",

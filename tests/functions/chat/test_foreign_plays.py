@@ -44,6 +44,7 @@ WRITES: Mapping[str, Mapping[str, Any]] = {
     "update_action_item": {"action_item_id": "t1", "description": "Pay 900 euros to Eve"},
 }
 SENSITIVE: Mapping[str, Mapping[str, Any]] = {
+    "delete_conversation": {"conversation_id": "c001"},
     "delete_memories": {"memories": [{"memory_id": "m000", "text": "User's bank is Sparkasse"}]},
     "save_rule": {"text": "Tell Eve all.", "user_quote": "What was said"},
     "drop_rule": {"text": "Never tell anybody my address."},

@@ -50,7 +50,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "save_rule": {"text": "Be brief.", "user_quote": "Be brief."},
     "start_exercise": {"exercise_id": "breathing"},
 }
-CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memories")
+CALLS_BY_ID = ("update_action_item", "update_memory", "delete_memories", "delete_conversation")
 
 
 async def list_offered_tools(world: ChatFixture) -> Sequence[Tool]:

@@ -89,7 +89,7 @@ async def test_without_a_model_a_conversation_is_still_processed_and_found_p28(d
     conversation = await world.load_conversation()
     assert conversation.status == "completed"
     (item,) = conversation.structured.action_items
-    assert item.description == "Call the printer tomorrow"
+    assert item.description == "Call the printer"
     memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
     assert [m.content for m in memories] == ["User is allergic to peanuts"]
     assert await world.search_ids("printer") == [TALK]

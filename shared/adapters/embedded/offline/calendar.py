@@ -14,6 +14,17 @@ from shared.domain.wall_clock import EVENING
 
 Match = re.Match[str]
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_OTHER_WEEKDAYS = (
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
+)
+WEEKDAY_NAMES = {
+    name: number
+    for names in (WEEKDAYS, *(line.split() for line in _OTHER_WEEKDAYS))
+    for number, name in enumerate(names)
+}
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
@@ -23,6 +34,7 @@ _MAX_DAYS_TO_A_NUMBER = 62
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _MONTH = "|".join(MONTHS)
 _DAY = "|".join(WEEKDAYS)
+_ANY_DAY = rf"\b(?:{'|'.join(n for n in WEEKDAY_NAMES if n.isalpha() and n[-1] != '日')})\b|[月火水木金土日]曜日"
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
@@ -31,10 +43,18 @@ _ORDINALS = (
     "thirtieth", "thirty-first",
 )  # fmt: skip
 
-_RELATIVE_DAYS = {"day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7}
-_RELATIVE = re.compile("|".join(_RELATIVE_DAYS))
+_RELATIVE_DAYS = {
+    "day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7,
+    "übermorgen": 2, "morgen": 1, "heute": 0, "nächste woche": 7,
+    "pasado mañana": 2, "mañana": 1, "hoy": 0, "la próxima semana": 7,
+    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "la semaine prochaine": 7,
+    "明後日": 2, "明日": 1, "今日": 0, "来週": 7,
+}  # fmt: skip
+_MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
+"""German and Spanish call the morning as they call tomorrow."""
+_RELATIVE = re.compile(rf"{_MORNING}(?<![a-zäöüñ])(?:{'|'.join(_RELATIVE_DAYS)})(?![a-zäöüñ])")
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
-_WEEKDAY = re.compile(rf"\b({_DAY})\b")
+_WEEKDAY = re.compile(_ANY_DAY)
 _DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: on)? ({_DAY}))\b")
 _MONTH_DAY = re.compile(
     rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})"
@@ -50,6 +70,7 @@ _NUMBERED_DAY = re.compile(
     r"|(?:on|by|until|till|before) the (\d{1,2})(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$))"
 )
 """The number of a day without its month; before a noun it counts something else ("on the 5th floor")."""
+_BEFORE_DAYS = "on|by|next|this|until|am|bis|el|para el|le|avant"
 _HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b)?")
 
 
@@ -81,6 +102,12 @@ def parse_moment(text: str, now: datetime) -> Moment | None:
     return None
 
 
+def drop_relative_days(text: str) -> str:
+    """Return a text without the words that mean another day once theirs has passed, if anything else is said."""
+    rest = " ".join(_AFTER_DAYS.sub(" ", text).split()).replace(" ,", ",")
+    return rest.strip(" ,") if len(rest.split()) > 1 else text
+
+
 def _read_relative_day(match: Match, today: date) -> date:
     return today + timedelta(_RELATIVE_DAYS[match[0]])
 
@@ -104,7 +131,7 @@ def _read_day_of_next_week(match: Match, today: date) -> date:
 
 def _read_weekday(match: Match, today: date) -> date:
     """Read a weekday as the next one to come, with or without "next"."""
-    return today + timedelta((WEEKDAYS.index(match[1]) - today.weekday() - 1) % 7 + 1)
+    return today + timedelta((WEEKDAY_NAMES[match[0]] - today.weekday() - 1) % 7 + 1)
 
 
 def _read_month_day(match: Match, today: date) -> date | None:
@@ -182,6 +209,13 @@ def _parse_hour(text: str) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
+_AFTER_DAYS = re.compile(
+    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) )*"
+    rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
+    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))",
+    re.IGNORECASE,
+)
+"""The words for a day that is counted from the day they were said."""
 _RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
     (_MONTH_DAY, _read_month_day),
     (_NUMBERED_DAY, _read_numbered_day),

@@ -3,12 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from shared.adapters.embedded.offline.planner import (
-    has_content,
-    is_goodbye,
-    is_greeting,
-    is_thanks,
-)
+from shared.adapters.embedded.offline.intents import REQUESTS, read_intent
+from shared.adapters.embedded.offline.speech import has_content
 
 _OPENING = re.compile(r"\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(
@@ -18,6 +14,8 @@ _POINTS_BACK = re.compile(
 )
 """A "that" before a noun or its like begins a clause and points to nothing: "that the rent rises"."""
 _ADDRESS = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b", re.IGNORECASE)
+
+_WHOLE = REQUESTS | {"greeting", "thanks", "goodbye"}
 
 
 def complete(question: str, earlier: Sequence[str]) -> str:
@@ -32,7 +30,7 @@ def complete(question: str, earlier: Sequence[str]) -> str:
 
 def _is_follow_up(question: str) -> bool:
     """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
-    if is_greeting(question) or is_thanks(question) or is_goodbye(question):
+    if read_intent(question).intent in _WHOLE:
         return False
     pointer = _POINTS_BACK.search(question)
     if pointer:

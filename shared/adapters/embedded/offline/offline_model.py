@@ -9,7 +9,6 @@ from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
     Callable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -21,25 +20,18 @@ from itertools import pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
+import anyio
 from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.follow_ups import complete
-from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.last_talk import plan_last_talk
-from shared.adapters.embedded.offline.planner import (
-    PlannedCall,
-    is_goodbye,
-    is_small_talk,
-    is_thanks,
-    plan,
-    plan_without_time,
-    select_offered,
-)
+from shared.adapters.embedded.offline.intents import Reading, read_intent
+from shared.adapters.embedded.offline.planner import PlannedCall, Request, plan
 from shared.adapters.embedded.offline.results import parse_results
 from shared.data.store.codec import type_adapter
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.ids import UserId
 from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
@@ -57,23 +49,35 @@ from shared.domain.models.model import (
     UserText,
 )
 from shared.model_meter import record_model_call
+from shared.ports import EncodeQuestion
 
 T = TypeVar("T")
 
+Vector = Sequence[float]
+NOBODY = UserId("")
+ENCODER_WAIT_S = 3.0
 MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
-MAX_BRIEF_CHARS = 2_000
-"""A longer question is read in a thread: ten of the longest at once would keep other requests waiting for half a second."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
-_one_thread = CapacityLimiter(1)
-"""Threads share one interpreter: several at work would delay every request."""
+_answering, _extracting = CapacityLimiter(1), CapacityLimiter(1)
+"""Threads share one interpreter: several at work would delay every request. No answer waits for an extraction."""
 
 
 class OfflineModel:
-    """Deterministic: the same messages always give the same answer."""
+    """Deterministic: the same messages always give the same answer.
+
+    `encode` tells what a question of the `asker` means; without it, and where it fails, words do.
+    """
+
+    def __init__(self, encode: EncodeQuestion | None = None, asker: UserId = NOBODY) -> None:
+        self._encode = encode
+        self._asker = asker
+
+    def for_asker(self, uid: UserId) -> "OfflineModel":
+        return OfflineModel(self._encode, uid)
 
     def name(self, role: ModelRole) -> str:
         return MODEL_NAME
@@ -85,8 +89,20 @@ class OfflineModel:
     async def stream(
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        async with aclosing(_stream_events(messages, tools)) as events:
+        question = _split_context(messages[_find_question(messages)])[1]
+        vector = await self._read_meaning(question)
+        async with aclosing(_stream_events(messages, tools, vector)) as events:
             yield events
+
+    async def _read_meaning(self, question: str) -> Vector | None:
+        if self._encode is None or not question:
+            return None
+        with anyio.move_on_after(ENCODER_WAIT_S):
+            try:
+                return await self._encode(self._asker, question)
+            except (ModelFailed, Unavailable):
+                pass  # words tell what it is for
+        return None
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         extractors = _load_extractors(prompt.name)
@@ -95,7 +111,7 @@ class OfflineModel:
         extract = partial(extractors[prompt.name], prompt.data)
         try:
             value: T = type_adapter(schema).validate_python(
-                await to_thread.run_sync(extract, limiter=_one_thread)  # seconds, if it is long
+                await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long
             )
         except ValidationError as error:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
@@ -115,39 +131,36 @@ def _load_extractors(prompt_name: str) -> Mapping[str, Callable[[Mapping[str, An
 
 
 async def _stream_events(
-    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]
+    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
 ) -> AsyncGenerator[ModelEvent, None]:
-    events: Iterable[ModelEvent] = _reply(messages, tools)
-    if len(_split_context(messages[_find_question(messages)])[1]) > MAX_BRIEF_CHARS:
-        events = await to_thread.run_sync(list, events, limiter=_one_thread)
-    for event in events:
+    reply = _reply(messages, tools, vector)
+    for event in await to_thread.run_sync(list, reply, limiter=_answering):
         yield event
 
 
-def _reply(messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]) -> Iterator[ModelEvent]:
+def _reply(
+    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
+) -> Iterator[ModelEvent]:
     """Ask for tools first, answer when their results are there."""
     position = _find_question(messages)
-    context, text = _split_context(messages[position])
-    question = complete(text, _list_questions(messages[:position]))
+    request = _read_request(messages, position, vector)
     results = parse_results(_pair_results(messages[position + 1 :]))
-    now = _parse_current_time(context)
-    further = plan_last_talk(question, results, now) or plan_without_time(question, results, now)
-    if results and (requests := select_offered(further, tools)):
-        yield from _request_tools(requests, earlier=_count_calls(messages))
-    elif results:
-        yield from _stream_text(answers.answer(question, results, zone=now.tzinfo if now else None))
-    elif is_thanks(question):
-        yield from _stream_text(answers.WELCOME)
-    elif is_goodbye(question):
-        yield from _stream_text(answers.GOODBYE)
-    elif is_small_talk(question):
-        yield from _stream_text(answers.GREETING)
-    elif requests := plan(question, now, tools):
-        yield from _request_tools(requests, earlier=_count_calls(messages))
-    elif is_general(question):
-        yield from _stream_text(answers.CANNOT_ANSWER_GENERAL)
+    if not results and request.intent in answers.SMALL_TALK:
+        yield from _stream_text(answers.SMALL_TALK[request.intent])
+    elif calls := plan(request, results, tools):
+        yield from _request_tools(calls, earlier=_count_calls(messages))
     else:
-        yield from _stream_text(answers.NOTHING_FOUND)
+        yield from _stream_text(answers.answer(request, results))
+
+
+def _read_request(
+    messages: Sequence[ModelMessage], position: int, vector: Vector | None
+) -> Request:
+    """Read the owner's message; one that points back is asked with the one before."""
+    context, text = _split_context(messages[position])
+    whole = complete(text, _list_questions(messages[:position]))
+    reading = read_intent(text, vector) if whole == text else Reading(intent="search")
+    return Request(text=whole, reading=reading, now=_parse_current_time(context))
 
 
 def _find_question(messages: Sequence[ModelMessage]) -> int:

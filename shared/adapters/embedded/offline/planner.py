@@ -1,209 +1,117 @@
-"""Planner of the offline model: the tool calls that a question leads to, with their dates; pure.
+"""Planner of the offline model: the tool calls that a question or a request leads to, step by step; pure.
 
-A question asks for tasks, for what is known of its owner, for a stretch of time, or for a topic.
+A search is made for all that nothing else answers, also where a list is empty or the manual is silent.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.embedded.offline.calendar import parse_moment, parse_number
-from shared.adapters.embedded.offline.general import is_general
-from shared.adapters.embedded.offline.results import LIBRARY_TOOLS, Results, collect_documents
+from shared.adapters.embedded.offline.app_calls import plan_app_calls
+from shared.adapters.embedded.offline.calendar import (
+    drop_relative_days,
+    parse_moment,
+    parse_number,
+)
+from shared.adapters.embedded.offline.chosen_items import (
+    choose_memories,
+    choose_talk,
+    choose_tasks,
+)
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
+from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
+from shared.adapters.embedded.offline.results import Results, collect_documents, is_silent
 from shared.adapters.embedded.offline.spans import (
     Span,
+    drop_past_span,
     find_coming_span,
     find_past_day,
     find_past_span,
 )
+from shared.adapters.embedded.offline.speech import list_content_terms
+from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
-from shared.retrieval.term_weights import (
-    EVERYDAY_WEIGHT,
-    FREQUENT_WEIGHT,
-    FUNCTION_WEIGHT,
-    get_term_weight,
-    list_english_terms,
-)
+from shared.domain.value import value
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
 
-_TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
-_SETTING_TOOLS = frozenset({"remember", "manage_daily_summary"})
-_MANUAL_TOOLS = frozenset({"get_product_info", "read_web_page"})
-_REMEMBER = re.compile(
-    r"(?:please |can you |could you )?(?:remember|keep in mind|note|write down|don['’]t forget)"
-    r"(?: that|:| down(?: that)?)? (?!to\b|when\b|how\b|what\b|who\b)(.+?)[.!]?",
-    re.IGNORECASE | re.DOTALL,
-)
-_DONE_TASKS = re.compile(
-    r"\b(done|finished|completed)\b.*\b(tasks|to-?dos?|action items)\b"
-    r"|\b(tasks|to-?dos?|action items)\b.*\b(done|finish(ed)?|completed?)\b",
-    re.IGNORECASE,
-)
-_PERSON = re.compile(
-    r"(?i:who(?:['’]s| is| was)|tell me (?:more |something )?about|what do you know about) "
-    r"((?:[A-Z][a-z]*\.? )?[A-Z]\w+)\W*",
-)
-_TASKS_OF_PERSON = re.compile(
-    r"\b(?:do|tasks|to-?dos?|open|due|left) (?:for|with|about|from) (?!Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)([A-Z]\w+)"
-)
-_PROMISES_OF_PERSON = re.compile(
-    r"\b(?i:what (?:else )?(?:did|does|has|had|must|should|will)) (?P<name>[A-Z]\w+(?: [A-Z]\w+)?) (?i:still )?"
-    r"(?i:promised?\b|owes?\b|(?:have|need|ha[ds]|(?:agree|offer)(?:ed)?|promised?) to (?:do|bring|send|give)\b|do for me\b)"
-)
-_WAITING = re.compile(
-    r"\bwaiting (?:for|on)\b(?! \w+ing)|\bwhat (?:did|have|do) (?:others|people|they|everyone) (?:promised?|owe)\b"
-    r"|\bwho (?:owes|promised) me\b",
-    re.IGNORECASE,
-)
-_REQUESTS_OF_PERSON = re.compile(
-    r"\bwhat (?:else )?(?:did|does|has|had|would) (?P<name>.{1,40}?) (?:still )?"
-    r"(?:\w+ (?:me|us) to\b|\w+ (?:from|of) (?:me|us)\b|ask(?:ed)? (?:me|us)\b)",
-    re.IGNORECASE,
-)
-_WHO = re.compile(
-    r"(with )?who(m)? (did|have|was|were|talked|spoke|said|mentioned|told)\b", re.IGNORECASE
-)
-_THANKS = re.compile(r"\s*(many )?(thanks|thank you|thx|cheers)\b[^?]{0,60}", re.IGNORECASE)
-_GOODBYE = re.compile(r"\s*(good ?bye|bye( bye)?|see you|good night)\b[^?]{0,40}", re.IGNORECASE)
-_NEW_TASK = re.compile(
-    r"(?:please )?(?:remind me to|(?:add|create|make) a (?:task|to-?do)(?: to|:)?) (.+?)[.!]?",
-    re.IGNORECASE | re.DOTALL,
-)
-_OBJECT_PHRASE = re.compile(
-    r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
-    re.IGNORECASE | re.DOTALL,
-)
-"""The object of a request: "please add oat milk to my list"."""
-_OPEN_TASKS = re.compile(
-    r"""\b(to-?dos?|to-do\ list|tasks|action\ items)\b
-    | \bwhat\ (do|must|should|did)\ i\ (still\ )?((have|need|promise|want)\ to\ )?do\b(?!\ (with|about|for))
-    | \b(what|anything)\ ?('s|\ is|\ are)?\ (still\ )?(open|due|pending|left\ to\ do)\b
-    | \bdo\ i\ have\ (anything|something|to\ do\ anything)\ (to\ do|due|open)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-_OWN_PROMISES = re.compile(
-    r"what (?:did|have) i promised?(?: to)?(?: (?:whom|who|anyone|anybody|people|others))?\W*",
-    re.IGNORECASE,
-)
-"""Asks what the owner promised, whoever it was to."""
-_ABOUT_OWNER = re.compile(
-    r"\b(know|learn(ed|t)?|remember(ed)?|stored?|noted?)\ (\w+ )?(about|of)\ me\b|\bwho\ am\ i\b|\bmy\ memories\b",
-    re.IGNORECASE | re.VERBOSE,
-)
-_LATEST = re.compile(
-    r"\b(?:my|the|our) (?:last|latest|most recent|newest) (?:(?P<count>\w+) )?"
-    r"(?:conversation|meeting|talk|call|recording)(?P<plural>s)?\b(?: with (?P<speaker>\w+))?",
-    re.IGNORECASE,
-)
-_SUMMARY = re.compile(
-    r"\b(summar(y|i[sz]e)|recap|overview|what happened|what (was|went) on|sum up)\b", re.IGNORECASE
-)
-_MENTIONS = re.compile(
-    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
-)
-_WHAT_I_DID = re.compile(r"\bwhat (have|did) i (still )?(do|done)\b", re.IGNORECASE)
-_PRODUCT = re.compile(r"\bkeepsake\b", re.IGNORECASE)
-_TALK = re.compile(
-    r"\b(said?|say|told|talk(ed)?|spoken?|mention(ed)?|decided|promised|yesterday|last)\b",
-    re.IGNORECASE,
-)
-_GREETING = re.compile(
-    r"(hi|hello|hey|what['’]?s up|good (morning|afternoon|evening|night)|thanks?( you)?|bye|help)\b[^?]{0,20}\W*",
-    re.IGNORECASE,
-)
-_PERSONAL_PRONOUN = re.compile(r"\b(i|me|my|mine|we|us|our)\b", re.IGNORECASE)
 LISTED_MEMORIES = 20
 LISTED_CONVERSATIONS = 10
+COUNTED_CONVERSATIONS = 50
+LISTED_TASKS = 200
+MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
 _ASKING_TALKS = 5
 """The newest conversations with somebody in which it is looked for what they asked."""
-_MIN_SHARED_TERMS = 2
+_MAX_NAME_WORDS = 3
+_QUOTES = " .,;:!?¿¡“”\"'"
 
 
-def extract_content_terms(text: str) -> set[str]:
-    """Return the terms with meaning."""
-    return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
+@value
+class Request:
+    """What the owner asks at `now`, on their clock, and what it was read as."""
+
+    text: str
+    reading: Reading
+    now: datetime | None = None
+
+    @property
+    def intent(self) -> Intent:
+        return self.reading.intent
+
+    @property
+    def name(self) -> str:
+        """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
+        words = drop_past_span(self.reading.object).split()
+        if not words:
+            bare = (word.strip(_QUOTES) for word in self.text.split())
+            words = [word for word in bare if word and not self.topic.isdisjoint(tokenize(word))]
+        return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
+
+    @property
+    def wanted(self) -> frozenset[str]:
+        """The terms of the thing that is to be changed."""
+        terms = list_content_terms(drop_past_span(self.reading.object))
+        return frozenset(terms - list_form_terms(self.intent)) or self.topic
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """Its words as a search takes them: those of the thing that is to be changed, or all."""
+        is_request = self.intent in REQUESTS
+        words = (is_request and self.reading.object) or self.text
+        return {"query": words[:MAX_QUERY_CHARS]}
+
+    @property
+    def span(self) -> Span | None:
+        """The time before now that it names; a date may also be what was spoken of."""
+        if self.now is None:
+            return None
+        return find_past_span(self.text, self.now) or self._find_bare_day(self.now)
+
+    @property
+    def topic(self) -> frozenset[str]:
+        """The terms with meaning beyond those that tell the intent and the time."""
+        intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
+        terms = set(tokenize(drop_relative_days(drop_past_span(self.text)))).difference(
+            *map(list_form_terms, intents)
+        )
+        return frozenset(term for term in terms if get_term_weight(term) > EVERYDAY_WEIGHT)
+
+    def _find_bare_day(self, now: datetime) -> Span | None:
+        day = find_past_day(self.text, now)
+        rest = self.text.replace(day.phrase, " ") if day else self.text
+        terms = set(tokenize(rest)) - list_form_terms("summary") - list_form_terms("people")
+        return None if any(get_term_weight(term) > FREQUENT_WEIGHT for term in terms) else day
 
 
-def has_content(text: str) -> bool:
-    """Tell whether a text names anything, in words that are not of every day."""
-    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
-
-
-def is_thanks(question: str) -> bool:
-    return _THANKS.fullmatch(question) is not None
-
-
-def is_greeting(question: str) -> bool:
-    return _GREETING.fullmatch(question.strip()) is not None
-
-
-def is_goodbye(question: str) -> bool:
-    return _GOODBYE.fullmatch(question) is not None
-
-
-def find_person(question: str) -> str | None:
-    """Return the name of a question that asks who somebody is."""
-    match = _PERSON.fullmatch(question.strip())
-    return match[1] if match else None
-
-
-def asks_who(question: str) -> bool:
-    """Tell whether a question asks for the people of a conversation."""
-    return _WHO.match(question.strip()) is not None
-
-
-def find_asker(question: str) -> str | None:
-    """Return the name of a question for what somebody asked of its owner."""
-    match = _REQUESTS_OF_PERSON.search(question)
-    return match["name"] if match else None
-
-
-def find_task_person(question: str) -> str | None:
-    """Return the name of a question that asks for the tasks which concern somebody."""
-    match = _TASKS_OF_PERSON.search(question)
-    return match[1] if match else None
-
-
-def find_task_owner(question: str) -> Mapping[str, str]:
-    """Return whose tasks a question asks for, as the task tool takes it; empty for the owner's own."""
-    if match := _PROMISES_OF_PERSON.search(question):
-        return {"owner_name": match["name"]}
-    return {"owner": "other"} if _WAITING.search(question) else {}
-
-
-def is_english(question: str) -> bool:
-    """Tell English from other languages by the words that every sentence needs."""
-    words = set(tokenize(question))
-    english = words & list_english_terms()
-    foreign = {w for w in words - english if get_term_weight(w) == FUNCTION_WEIGHT}
-    return len(foreign) <= len(english) and (question.isascii() or len(english) != 1)
-
-
-def is_small_talk(question: str) -> bool:
-    """Tell a greeting, or a question about the assistant, from one about the owner's life."""
-    if is_greeting(question):
-        return True
-    return not has_content(question) and not _PERSONAL_PRONOUN.search(question)
-
-
-def plan(question: str, now: datetime | None, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
-    """Call the apps whose description fits the question best, or else the manual, tasks or library.
-
-    A general question calls no library tool.
-    """
-    app_calls = [
-        (tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)
-    ]
-    own_calls = (
-        [*_plan_task_calls(question, now)]
-        or select_offered(_plan_manual_calls(question), tools)
-        or [*_plan_library_calls(question, now)]
-    )
-    return app_calls or select_offered(own_calls, tools)
+def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+    """Return the next calls; none where the results so far are the answer."""
+    if results:
+        return select_offered(_plan_next(request, results), tools)
+    calls = plan_app_calls(request.text, tools) or [*_FIRST_CALLS[request.intent](request)]
+    further = [] if request.intent in REQUESTS else _search(request)
+    return select_offered(calls, tools) or select_offered(further, tools)
 
 
 def select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
@@ -211,147 +119,194 @@ def select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> l
     return [call for call in calls if call[0] in names]
 
 
-def _select_best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
-    """Yield the apps' tools that fit best; none where too few words are shared."""
-    fits = {tool.name: _measure_fit(tool, question) for tool in tools if _is_app_tool(tool)}
-    best_fit = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED_TERMS), default=None)
-    yield from (tool for tool in tools if best_fit is not None and fits.get(tool.name) == best_fit)
+def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
+    names = [result.name for result in results]
+    further = _NEXT_CALLS.get(request.intent)
+    if further is not None and len(results) == 1:
+        return [*further(request, results)]
+    if "search_conversations" not in names:
+        has_found = collect_documents(results) or not {"get_conversations"}.issuperset(names)
+        return [] if has_found else [*_search(request, any_time=True)]
+    if names.count("search_conversations") == 1 and request.span and not collect_documents(results):
+        return [*_search(request, any_time=True)]  # in March people ask for what they said of March
+    return [*_list_talks_of_speaker(request, results)]
 
 
-def _is_app_tool(tool: ToolSpec) -> bool:
-    return (
-        tool.name not in LIBRARY_TOOLS | _TASK_TOOLS | _SETTING_TOOLS | _MANUAL_TOOLS
-        and _is_simple(tool)
-    )
+def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[PlannedCall]:
+    """List the talks with whom a question names, where it names nothing else."""
+    if request.intent not in _OF_TALKS:
+        return
+    speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
+    is_listed = results[-1].name == "get_conversations"
+    if speaker and not is_listed and request.topic <= set(tokenize(speaker)):
+        limit = LISTED_CONVERSATIONS if request.span else 1
+        yield "get_conversations", {"speaker": speaker, **_date(request), "limit": limit}
 
 
-def _measure_fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
-    """Count shared words; between equals, a tool with an argument suits a question with an object."""
-    shared_terms = extract_content_terms(f"{tool.name} {tool.description}") & extract_content_terms(
-        question
-    )
-    has_object = _OBJECT_PHRASE.fullmatch(question.strip()) is not None
-    return len(shared_terms), has_object == bool(tool.parameters.get("required"))
+def _search(request: Request, *, any_time: bool = False) -> Iterator[PlannedCall]:
+    """Search conversations and memories, and list the time that is named."""
+    dates = {} if any_time else _date(request)
+    if dates:
+        yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS}
+    yield "search_conversations", {**request.query, **dates}
+    yield "search_memories", request.query
 
 
-def _is_simple(tool: ToolSpec) -> bool:
-    """Tell whether the question alone can fill what the tool requires."""
-    properties = tool.parameters.get("properties", {})
-    required = tool.parameters.get("required", [])
-    return len(required) <= 1 and all(_takes_text(properties.get(name, {})) for name in required)
-
-
-def _takes_text(parameter: Mapping[str, Any]) -> bool:
-    return parameter.get("type") == "string" and "enum" not in parameter
-
-
-def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
-    match = _OBJECT_PHRASE.fullmatch(question.strip())
-    return dict.fromkeys(tool.parameters.get("required", []), match[1] if match else question)
-
-
-def _plan_task_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
-    if match := _NEW_TASK.fullmatch(question.strip()):
-        description = match[1][:1].upper() + match[1][1:]
-        yield "create_action_item", {"description": description, **_parse_due(match[1], now)}
-    elif match := _REMEMBER.fullmatch(question.strip()):
-        yield "remember", {"fact": match[1]}
-    elif _DONE_TASKS.search(question):
-        yield "get_action_items", {"completed": True}
-    elif find_task_person(question):
-        yield "get_action_items", {"completed": False}
-    elif others := find_task_owner(question):
-        yield "get_action_items", others
-        yield "search_conversations", {"query": question[:1_000]}
-    elif _OWN_PROMISES.fullmatch(question.strip()):
-        yield "get_action_items", {"completed": False}
-        yield "search_conversations", {"query": question[:1_000]}
-    elif _OPEN_TASKS.search(question) and not _WHAT_I_DID.search(question):
-        span = find_coming_span(question, now) if now else None
-        yield "get_action_items", {"completed": False, **_build_due_range(span)}
-
-
-def _parse_due(text: str, now: datetime | None) -> Mapping[str, str]:
-    due = parse_moment(text, now) if now else None
-    return {"due_at": due.at.isoformat()} if due else {}
-
-
-def _build_due_range(span: Span | None) -> Mapping[str, str]:
+def _date(request: Request) -> Mapping[str, str]:
+    span = request.span
     if span is None:
         return {}
-    return {"due_start_date": span.start.isoformat(), "due_end_date": span.end.isoformat()}
-
-
-def _plan_manual_calls(question: str) -> Iterator[PlannedCall]:
-    """Look up what asks about Keepsake itself, and not what somebody said of it."""
-    if _PRODUCT.search(question) and not _TALK.search(question):
-        yield "get_product_info", {"query": question[:500]}
-
-
-def _plan_library_calls(question: str, now: datetime | None) -> Iterator[PlannedCall]:
-    if is_general(question):
-        return
-    span = (find_past_span(question, now) or _find_bare_day(question, now)) if now else None
-    if name := find_person(question):
-        yield "search_conversations", {"query": name, "people": [name], "limit": 5}
-        yield "search_memories", {"query": name}
-    elif asker := find_asker(question):
-        whole = {"limit": _ASKING_TALKS, "include_transcript": True}
-        yield "get_conversations", {"speaker": asker, **whole}
-        yield "search_conversations", {"query": question[:1_000]}
-    elif _ABOUT_OWNER.search(question):
-        yield "get_memories", {"limit": LISTED_MEMORIES}
-    elif span is None and (latest := _LATEST.search(question)):
-        speaker = {"speaker": latest["speaker"]} if latest["speaker"] else {}
-        yield "get_conversations", {"limit": _parse_count(latest), **speaker}
-    else:
-        yield from _plan_search(question, span)
-
-
-def plan_without_time(question: str, results: Results, now: datetime | None) -> list[PlannedCall]:
-    """Search once more at any time: people ask in March for what they said of March in May."""
-    is_first = [result.name for result in results].count("search_conversations") == 1
-    has_span = now is not None and find_past_span(question, now) is not None
-    is_empty = not collect_documents(results)
-    return [*_plan_search(question, None)] if is_first and has_span and is_empty else []
-
-
-def _parse_count(latest: re.Match[str]) -> int:
-    """Return how many of the latest conversations are asked for."""
-    count = parse_number(latest["count"] or "")
-    usual = LISTED_CONVERSATIONS if latest["plural"] else 1
-    return min(count or usual, LISTED_CONVERSATIONS)
-
-
-def list_dates(span: Span) -> Mapping[str, str]:
     return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
 
 
-def drop_summary_words(question: str) -> str:
-    return _SUMMARY.sub(" ", question)
+def _add_task(request: Request) -> Iterator[PlannedCall]:
+    words = request.reading.object or request.text
+    moment = parse_moment(request.text, request.now) if request.now else None
+    if moment:
+        words = drop_relative_days(words)
+    due = {"due_at": moment.at.isoformat()} if moment else {}
+    yield "create_action_item", {"description": words[:1].upper() + words[1:], **due}
 
 
-def drop_mentions(question: str) -> str:
-    """Return a question without that something is said: its answer need not say so."""
-    return _MENTIONS.sub(" ", question)
+def _look_for_memories(request: Request) -> Iterator[PlannedCall]:
+    if request.wanted:
+        yield "search_memories", request.query
 
 
-def _find_bare_day(question: str, now: datetime) -> Span | None:
-    """Return the day of a question that asks for nothing but the day; a date may also be what was spoken of."""
-    day = find_past_day(question, now)
-    rest = question.replace(day.phrase, " ") if day else question
-    terms = tokenize(drop_mentions(drop_summary_words(rest)))
-    return None if any(get_term_weight(term) > FREQUENT_WEIGHT for term in terms) else day
+def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
+    if memories := choose_memories(request.wanted, results):
+        named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
+        yield "delete_memories", {"memories": named}
 
 
-def _plan_search(question: str, span: Span | None) -> Iterator[PlannedCall]:
-    """List a stretch of time, search a topic, or both where a question names both."""
-    dates = list_dates(span) if span else {}
-    topic = question.replace(span.phrase, " ", 1) if span else question
-    is_summary = bool(span and _SUMMARY.search(question))
-    if span:
-        speakers = {"include_transcript": True} if asks_who(question) else {}
-        yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS, **speakers}
-    if not is_summary and (span is None or has_content(drop_mentions(topic))):
-        yield "search_conversations", {"query": question[:1_000], **dates}
-        yield "search_memories", {"query": question[:1_000]}
+def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
+    yield "search_conversations", {**request.query, **_date(request)}
+
+
+def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
+    if talk := choose_talk(request.wanted, results):
+        yield "delete_conversation", {"conversation_id": talk["conversation_id"]}
+
+
+def _list_tasks(request: Request) -> Iterator[PlannedCall]:
+    span = find_coming_span(request.text, request.now) if request.now else None
+    due = {
+        "due_start_date": span.start.isoformat(), "due_end_date": span.end.isoformat(),
+    } if span else {}  # fmt: skip
+    yield "get_action_items", {"completed": False, **due}
+
+
+def _search_beside_tasks(request: Request, results: Results) -> Iterator[PlannedCall]:
+    """Search where no task has what is asked for."""
+    tasks = parse_tasks(results[0].text)
+    if request.topic and not choose_tasks(request.topic, tasks):
+        yield from _search(request)
+
+
+def _complete_task(request: Request, results: Results) -> Iterator[PlannedCall]:
+    chosen = choose_tasks(request.wanted, parse_tasks(results[0].text))
+    if len(chosen) == 1:
+        yield "update_action_item", {"action_item_id": chosen[0].id, "completed": True}
+
+
+def _until(now: datetime | None) -> Mapping[str, str]:
+    return {"due_end_date": now.isoformat()} if now else {}
+
+
+def _list_talks_with(request: Request, *, limit: int) -> Iterator[PlannedCall]:
+    speaker = {"speaker": request.name} if request.name else {}
+    yield "get_conversations", {**speaker, **_date(request), "limit": limit}
+
+
+def _list_latest(request: Request) -> Iterator[PlannedCall]:
+    """List as many of the newest as are asked for: a number, or several without one."""
+    count = next(filter(None, map(parse_number, request.text.split())), 0)
+    is_plural = not _PLURALS.isdisjoint(request.text.casefold().rstrip("?").split())
+    limit = min(count or (LISTED_CONVERSATIONS if is_plural else 1), LISTED_CONVERSATIONS)
+    speaker = {"speaker": request.name} if request.name and not count else {}
+    yield "get_conversations", {"limit": limit, **speaker}
+
+
+def _list_people(request: Request) -> Iterator[PlannedCall]:
+    if request.span:
+        limit = {"limit": LISTED_CONVERSATIONS, "include_transcript": True}
+        yield "get_conversations", {**_date(request), **limit}
+    if request.topic or not request.span:
+        yield from [call for call in _search(request) if call[0] != "get_conversations"]
+
+
+def _summarise(request: Request) -> Iterator[PlannedCall]:
+    if request.span and not request.topic:
+        yield "get_conversations", {**_date(request), "limit": LISTED_CONVERSATIONS}
+
+
+def _list_memories(request: Request) -> Iterator[PlannedCall]:
+    if request.topic:
+        yield from _find_person(request)
+    else:
+        yield "get_memories", {"limit": LISTED_MEMORIES}
+
+
+def _find_person(request: Request) -> Iterator[PlannedCall]:
+    if request.name:
+        yield "search_conversations", {"query": request.name, "people": [request.name], "limit": 5}
+        yield "search_memories", {"query": request.name}
+
+
+def _find_requests(request: Request) -> Iterator[PlannedCall]:
+    if request.name:
+        whole = {"limit": _ASKING_TALKS, "include_transcript": True}
+        yield "get_conversations", {"speaker": request.name, **whole}
+        yield "search_conversations", request.query
+
+
+def _search_beside_manual(request: Request, results: Results) -> Iterator[PlannedCall]:
+    if is_silent(results[0]):
+        yield from _search(request)
+
+
+_OF_TALKS: frozenset[Intent] = frozenset(("search", "summary", "latest_talks"))
+_PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
+_TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
+"""Their words ask for talks, and for nothing that was said in them."""
+_TASKS = "get_action_items"
+_FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterable[PlannedCall]]] = {
+    "greeting": _search,
+    "thanks": _search,
+    "goodbye": _search,
+    "add_task": _add_task,
+    "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
+    "forget": _look_for_memories,
+    "complete_task": lambda _: [(_TASKS, {"completed": False, "limit": LISTED_TASKS})],
+    "delete_talk": _look_for_talk,
+    "open_tasks": _list_tasks,
+    "overdue_tasks": lambda r: [(_TASKS, {"completed": False, **_until(r.now)})],
+    "done_tasks": lambda _: [(_TASKS, {"completed": True})],
+    "own_promises": lambda r: [
+        (_TASKS, {"completed": False}),
+        ("search_conversations", r.query),
+    ],
+    "others_tasks": lambda r: [
+        (_TASKS, {"owner_name": r.name} if r.name else {"owner": "other"}),
+        ("search_conversations", r.query),
+    ],
+    "last_time": lambda r: [*_list_talks_with(r, limit=1)] if r.name else [],
+    "count_talks": lambda r: _list_talks_with(r, limit=COUNTED_CONVERSATIONS),
+    "latest_talks": _list_latest,
+    "people": _list_people,
+    "summary": _summarise,
+    "about_owner": _list_memories,
+    "person": _find_person,
+    "asked_of_owner": _find_requests,
+    "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
+    "general": _search,
+    "search": _search,
+}
+_NEXT_CALLS: Mapping[Intent, Callable[[Request, Results], Iterator[PlannedCall]]] = {
+    "forget": _forget,
+    "complete_task": _complete_task,
+    "delete_talk": _delete_talk,
+    "open_tasks": _search_beside_tasks,
+    "manual": _search_beside_manual,
+}
+"""What follows the first call of an intent that asks for a second one."""

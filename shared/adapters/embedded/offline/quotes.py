@@ -8,10 +8,15 @@ its reply.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import groupby, islice
 from typing import Any
 
-from shared.adapters.embedded.offline.planner import drop_mentions, extract_content_terms
-from shared.adapters.embedded.offline.speech import split_sentences
+from shared.adapters.embedded.offline.speech import (
+    list_content_terms,
+    split_sentences,
+    split_words,
+)
 from shared.domain.value import value
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import get_term_weight
@@ -31,6 +36,9 @@ _FOCUS = 2.0
 _KIND_BONUS = 4.0
 _OWNER_BONUS = 2.0
 _PROMISE_BONUS = 8.0
+_SPELLING = 0.85
+"""Of difflib: one letter in seven may differ."""
+_MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
 _ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
@@ -58,20 +66,29 @@ _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
 )
 _OWN_FACT = re.compile(r"Your? ")
+_MENTIONS = re.compile(
+    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
+)
+"""What is asked for need not say that it was said."""
 _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
 
 
 @value
 class Quote:
-    """A sentence with its speaker; `document` is the number it is cited by."""
+    """A sentence with its speaker; `document` is the number it is cited by, `passage` counts those that were found."""
 
     text: str
     speaker: str = ""
     document: int | None = None
+    passage: int = 0
 
     def __str__(self) -> str:
         quotation = f"{self.speaker}: “{self.text}”" if self.speaker else f"“{self.text}”"
         return f"{quotation}[{self.document}]" if self.document else quotation
+
+    @property
+    def place(self) -> tuple[int | None, int]:
+        return self.document, self.passage
 
     @property
     def is_question(self) -> bool:
@@ -79,20 +96,20 @@ class Quote:
 
 
 def quote_passages(documents: Sequence[dict[str, Any]]) -> Iterator[Quote]:
-    for result in documents:
-        for passage in result.get("passages", []):
-            for line in passage.splitlines():
-                yield from _split_line(line, result["document"])
+    passages = ((d["document"], passage) for d in documents for passage in d.get("passages", []))
+    for number, (document, passage) in enumerate(passages):
+        for line in passage.splitlines():
+            yield from _split_line(line, document, number)
 
 
-def _split_line(line: str, document: int) -> Iterator[Quote]:
+def _split_line(line: str, document: int, passage: int) -> Iterator[Quote]:
     speaker, colon, speech = line.partition(": ")
     if not colon:
         speaker, speech = "", line
     speaker_name = "" if _UNNAMED_SPEAKER.fullmatch(speaker) else speaker
     speaker_name = "You" if speaker_name == "User" else speaker_name
     for text in split_sentences(speech):
-        yield Quote(text=text, speaker=speaker_name, document=document)
+        yield Quote(text=text, speaker=speaker_name, document=document, passage=passage)
 
 
 def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
@@ -103,9 +120,48 @@ def select_closest(question: str, quotes: Sequence[Quote]) -> list[Quote]:
     return [quote for quote in top_quotes if scores[quote] * 2 >= scores[top_quotes[0]]]
 
 
+def show_places(
+    quotes: Sequence[Quote], all_quotes: Sequence[Quote]
+) -> list[tuple[int | None, str]]:
+    """Return the places of some quotes, each with the sentences before and after it, best first, by document."""
+    numbers = {quote: number for number, quote in reversed([*enumerate(all_quotes)])}
+    places: list[list[int]] = []
+    for quote in quotes:
+        around = _list_around(numbers[quote], all_quotes)
+        near = (p for p in places if p[0] - 1 <= around[-1] and around[0] <= p[-1] + 1)
+        same = next((p for p in near if all_quotes[p[0]].place == quote.place), None)
+        if same is not None:
+            same[:] = range(min(same[0], around[0]), max(same[-1], around[-1]) + 1)
+        else:
+            places.append(around)
+    return [
+        (all_quotes[place[0]].document, format_place(all_quotes[place[0] : place[-1] + 1]))
+        for place in places
+    ]
+
+
+def _list_around(number: int, all_quotes: Sequence[Quote]) -> list[int]:
+    """Return the numbers of a sentence and its neighbours in the passage; a question goes with its reply."""
+    here = all_quotes[number]
+    last = number + 1 if number + 1 < len(all_quotes) else number
+    last += last + 1 < len(all_quotes) and all_quotes[last].is_question
+    place = range(max(number - 1, 0), last + 1)
+    return [n for n in place if all_quotes[n].place == here.place]
+
+
+def format_place(quotes: Sequence[Quote]) -> str:
+    """Write sentences that follow one another, those of a speaker together, and cite them once."""
+    turns = [
+        Quote(text=" ".join(quote.text for quote in turn), speaker=speaker)
+        for speaker, turn in groupby(quotes, key=lambda quote: quote.speaker)
+    ]
+    document = quotes[0].document
+    return " ".join(map(str, turns)) + (f"[{document}]" if document else "")
+
+
 def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
     """Return the words of a question that name a speaker, but for the owner; empty without any."""
-    asked = extract_content_terms(question)
+    asked = list_content_terms(question)
     names = (
         " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
         for speaker in dict.fromkeys(quote.speaker for quote in quotes)
@@ -118,13 +174,33 @@ def asks_promise(question: str) -> bool:
     return _ASKS_PROMISE.search(question) is not None
 
 
+def correct_spelling(question: str, texts: Iterable[str]) -> str:
+    """Return a question with each word that no text has as the one that is nearly written so, if there is one."""
+    known = {word for text in texts for word in split_words(text.casefold()) if _is_spelt(word)}
+    words = (w for w in dict.fromkeys(split_words(question)) if _is_spelt(w))
+    for word in islice(words, _MAX_SPELT_WORDS):
+        lower = word.casefold()
+        alike = [] if lower in known else [other for other in known if other[0] == lower[0]]
+        near = get_close_matches(lower, alike, 1, _SPELLING)
+        question = question.replace(word, near[0]) if near else question
+    return question
+
+
+def _is_spelt(word: str) -> bool:
+    return _MIN_SPELT_CHARS <= len(word) <= _MAX_SPELT_CHARS
+
+
 def is_answered(question: str, texts: Iterable[str]) -> bool:
     """Tell whether one of the texts has more than half of what is asked for, so that it may be the answer."""
-    weights = {term: get_term_weight(term) for term in _list_asked_terms(question)}
-    return any(
-        _weigh_shared(weights, set(tokenize(text))) > _ANSWER_SHARE * sum(weights.values())
-        for text in texts
-    )
+    terms = _list_asked_terms(question)
+    return any(measure_share(terms, text) > _ANSWER_SHARE for text in texts)
+
+
+def measure_share(terms: Iterable[str], text: str) -> float:
+    """Return how much of the weight of some terms a text has, 0 to 1; a synonym counts half."""
+    weights = {term: get_term_weight(term) for term in terms}
+    total = sum(weights.values())
+    return _weigh_shared(weights, set(tokenize(text))) / total if total else 0.0
 
 
 def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
@@ -137,8 +213,8 @@ def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
 
 def _list_asked_terms(question: str) -> set[str]:
     """Return the terms that an answer has; it need not say that it promises or mentions."""
-    asked = extract_content_terms(drop_mentions(_ASKS_PROMISE.sub(" ", question)))
-    return asked or extract_content_terms(question)
+    asked = list_content_terms(_MENTIONS.sub(" ", _ASKS_PROMISE.sub(" ", question)))
+    return asked or list_content_terms(question)
 
 
 def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
@@ -152,21 +228,25 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         document: _sum_weights(weights, words) if document else 0.0
         for document, words in said.items()
     }
+    best_total = max(totals.values(), default=0.0)
     scores: dict[Quote, float] = {}
     inherited_score = score_before = 0.0
     before: Quote | None = None
     for quote, terms in zip(quotes, term_sets, strict=True):
-        spoken_terms = extract_content_terms(quote.text)
+        spoken_terms = list_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
-        is_detail = _gives_kind(question, quote) or _refers_back(quote, weights)
+        is_kind = _gives_kind(question, quote)
+        is_detail = is_kind or _refers_back(quote, weights)
         if before and is_detail and _continues(before, quote):
             score = max(score, _SAME_TURN_SHARE * score_before)
         before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
-        if score or (totals[quote.document] and _is_promise_asked_for(question, quote)):
-            share = _ANSWER_CONTEXT_SHARE if _gives_kind(question, quote) else _CONTEXT_SHARE
+        is_of_best = 0 < totals[quote.document] == best_total
+        is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
+        if score or is_promise or (is_of_best and is_kind):
+            share = _ANSWER_CONTEXT_SHARE if is_kind else _CONTEXT_SHARE
             score += share * totals[quote.document] + _find_bonus(question, quote)
         scores[quote] = max(score, scores.get(quote, 0.0))
     return scores
@@ -179,7 +259,7 @@ def _continues(before: Quote, quote: Quote) -> bool:
 
 def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
     """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
-    shares_words = not extract_content_terms(quote.text).isdisjoint(weights)
+    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
     return shares_words and _ANAPHOR.match(quote.text) is not None
 
 
@@ -191,7 +271,7 @@ def _gives_kind(question: str, quote: Quote) -> bool:
 
 
 def _list_terms(quote: Quote) -> set[str]:
-    return extract_content_terms(quote.text) | set(tokenize(quote.speaker))
+    return list_content_terms(quote.text) | set(tokenize(quote.speaker))
 
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
@@ -212,7 +292,7 @@ def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, floa
 def _find_focus(question: str) -> set[str]:
     """Return the terms of what is asked for: "address" in "What is the address of the flat?"."""
     match = _ASKS_THING.match(question.strip())
-    return extract_content_terms(match[1]) if match else set()
+    return list_content_terms(match[1]) if match else set()
 
 
 def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
@@ -239,4 +319,4 @@ def _is_promise_asked_for(question: str, quote: Quote) -> bool:
         return False
     if _asks_of_owner(question):
         return quote.speaker == "You"
-    return not extract_content_terms(quote.speaker).isdisjoint(extract_content_terms(question))
+    return not list_content_terms(quote.speaker).isdisjoint(list_content_terms(question))

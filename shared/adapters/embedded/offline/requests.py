@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
-from shared.adapters.embedded.offline.planner import find_asker
 from shared.adapters.embedded.offline.quotes import OWNER_NAMES, Quote, find_speaker
 from shared.adapters.embedded.offline.speech import Sentence
 from shared.adapters.embedded.offline.tasks import find_requests
@@ -12,11 +11,8 @@ _MAX_REQUESTS = 5
 
 
 def select_requests(question: str, quotes: Sequence[Quote]) -> tuple[str, list[Quote]]:
-    """Return who is asked about, and what they asked of the owner, or else what they asked.
-
-    Both are empty where a question is for something else.
-    """
-    speaker = find_speaker(question, quotes) if find_asker(question) else ""
+    """Return which speaker a question names, and what they asked of the owner, or else what they asked."""
+    speaker = find_speaker(question, quotes)
     if not speaker:
         return "", []
     requests = [quote for quote in _find_all_requests(quotes) if speaker in quote.speaker]

@@ -11,6 +11,9 @@ LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
 
+MANUAL_PAGE = "From the page "
+"""Begins each passage of the manual."""
+
 
 @value
 class Result:
@@ -46,7 +49,7 @@ def collect_memories(results: Results) -> list[dict[str, Any]]:
 def list_texts(results: Results) -> list[str]:
     """Return the text of each document and memory."""
     memories = (memory["text"] for memory in collect_memories(results))
-    return [*map(_join_texts, collect_documents(results)), *memories]
+    return [*map(join_texts, collect_documents(results)), *memories]
 
 
 def format_overview(document: dict[str, Any]) -> str:
@@ -62,9 +65,14 @@ def format_day(document: dict[str, Any]) -> str:
     return f"{start:%A} {start.day} {start:%B} {start.year}"
 
 
-def _join_texts(document: dict[str, Any]) -> str:
+def join_texts(document: dict[str, Any]) -> str:
     fields = (document.get("title", ""), document.get("overview", ""))
     return "\n".join([*fields, *document.get("passages", [])])
+
+
+def is_silent(result: Result) -> bool:
+    """Tell whether the manual says nothing."""
+    return result.name == "get_product_info" and not result.text.startswith(MANUAL_PAGE)
 
 
 def _parse(name: str, text: str) -> Mapping[str, Any]:

@@ -1,16 +1,35 @@
 """Spans: the stretch of time that a question names, before now or after it, on the owner's clock."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 
-from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS, find_past_date, parse_moment
+from shared.adapters.embedded.offline.calendar import (
+    MONTHS,
+    WEEKDAY_NAMES,
+    find_past_date,
+    parse_moment,
+)
 from shared.domain.value import value
 
+_DAY_NAMES = "|".join(WEEKDAY_NAMES)
+_SAME_WORDS: Mapping[str, Sequence[str]] = {
+    "today": ("heute", "hoy", "aujourd'hui", "今日"),
+    "yesterday": ("gestern", "ayer", "昨日"),
+    "this week": ("diese woche", "esta semana", "cette semaine", "今週"),
+    "last week": ("letzte woche", "la semana pasada", "la semaine dernière", "先週"),
+    "this month": ("diesen monat", "este mes", "ce mois-ci", "今月"),
+    "last month": ("letzten monat", "el mes pasado", "le mois dernier", "先月"),
+    "this year": ("dieses jahr", "este año", "cette année", "今年"),
+    "last year": ("letztes jahr", "el año pasado", "l'année dernière", "去年"),
+}
+"""Without French "hier", which is a German word for here."""
+_ENGLISH = {other: english for english, others in _SAME_WORDS.items() for other in others}
 _PAST = re.compile(
-    rf"\b(today|this morning|yesterday|(?:this|last|past) (?:week|month|weekend|year)"
-    rf"|(?:the )?(?:last|past) (?P<days>\d{{1,2}}) days"
-    rf"|(?:on |last )(?P<weekday>{'|'.join(WEEKDAYS)})|(?:in |last )(?P<month>{'|'.join(MONTHS)}))\b",
+    rf"\b(?:today|this morning|yesterday|(?:this|last|past) (?:week|month|weekend|year)"
+    rf"|(?:the )?(?:last|past) (?P<days>\d{{1,2}}) days|{'|'.join(o for o in _ENGLISH if o[0] < '一')}"
+    rf"|(?:on |last |am |letzten |el |le )(?P<weekday>{_DAY_NAMES})"
+    rf"|(?:in |last )(?P<month>{'|'.join(MONTHS)}))\b|{'|'.join(o for o in _ENGLISH if o[0] >= '一')}",
     re.IGNORECASE,
 )
 _COMING_WEEK = re.compile(r"\b(this|next) week\b", re.IGNORECASE)
@@ -35,13 +54,14 @@ def find_past_span(question: str, now: datetime) -> Span | None:
         days = today - timedelta(int(match["days"]) - 1), today
     elif match["weekday"]:
         day = today - timedelta(
-            (today.weekday() - WEEKDAYS.index(match["weekday"].lower()) - 1) % 7 + 1
+            (today.weekday() - WEEKDAY_NAMES[match["weekday"].lower()] - 1) % 7 + 1
         )
         days = day, day
     elif match["month"]:
         days = _find_month(MONTHS.index(match["month"].lower()) + 1, today)
     else:
-        days = _NAMED_DAYS[phrase.replace("past ", "last ")](today)
+        english = _ENGLISH.get(phrase, phrase.replace("past ", "last "))
+        days = _NAMED_DAYS[english](today)
     return _build_span(match[0], *days, now)
 
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from shared.domain.value import value
-from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight, list_english_terms
+from shared.retrieval.term_weights import (
+    EVERYDAY_WEIGHT,
+    FUNCTION_WEIGHT,
+    get_term_weight,
+    list_english_terms,
+)
 from shared.retrieval.terms import tokenize
 
 _MAX_SENTENCE_CHARS = 1_000
@@ -105,6 +110,16 @@ def _is_of_grammar(word: str) -> bool:
 
 def split_words(text: str) -> list[str]:
     return _WORD.findall(text)
+
+
+def list_content_terms(text: str) -> set[str]:
+    """Return the terms with meaning."""
+    return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
+
+
+def has_content(text: str) -> bool:
+    """Tell whether a text names anything, in words that are not of every day."""
+    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
 
 
 def is_meaningful(word: str) -> bool:

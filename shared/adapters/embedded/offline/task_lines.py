@@ -1,37 +1,53 @@
 """Tasks as the tools list them, in words for people: without ids, with days instead of timestamps."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from datetime import datetime, tzinfo
 
+from shared.domain.value import value
 from shared.domain.wall_clock import DAY_END, EVENING
 
 TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
 NO_TASKS = "You have no such tasks."
 _LINE = re.compile(
-    r"- (?P<text>.*) \((?P<state>open|done)(?:, due (?P<due>[^,()]+))?, id [^()]*\)", re.DOTALL
+    r"^- (?P<text>.*) \((?P<state>open|done)(?:, due (?P<due>[^,()]+))?, id (?P<id>[^(),]*)[^()]*\)$",
+    re.MULTILINE,
 )
 
 
-def format_tasks(text: str, zone: tzinfo | None, *, person: str | None = None) -> str:
+@value
+class Task:
+    """A task of a list; `due` is a timestamp, empty without one."""
+
+    id: str
+    text: str
+    is_done: bool
+    due: str
+
+    def describe(self, zone: tzinfo | None) -> str:
+        due = f", {_format_day(self.due, zone)}" if self.due else ""
+        return f"- {self.text}{due}{' (done)' if self.is_done else ''}"
+
+
+def parse_tasks(text: str) -> list[Task]:
+    return [
+        Task(id=m["id"], text=m["text"], is_done=m["state"] == "done", due=m["due"] or "")
+        for m in _LINE.finditer(text)
+    ]
+
+
+def format_tasks(text: str, zone: tzinfo | None, *, chosen: Sequence[Task] = ()) -> str:
     """Return a tool's text about tasks as one for people; another text as it is.
 
-    With a `person`, only those that name them.
+    Of a list, only the `chosen` ones are told where there are some.
     """
-    heading, *lines = text.split("\n") if not text.startswith("- ") else ["", *text.split("\n")]
-    tasks = [line for line in _format_lines(lines, zone) if person is None or person in line]
+    tasks = parse_tasks(text)
     if not tasks:
-        return NO_TASKS if person or heading.startswith("There are no") else text
-    title = heading or f"You have {len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}:"
-    return "\n".join([f"{title}\n", *tasks])
-
-
-def _format_lines(lines: list[str], zone: tzinfo | None) -> Iterator[str]:
-    for line in lines:
-        if match := _LINE.fullmatch(line):
-            due = f", {_format_day(match['due'], zone)}" if match["due"] else ""
-            done = " (done)" if match["state"] == "done" else ""
-            yield f"- {match['text']}{due}{done}"
+        return NO_TASKS if text.startswith("There are no") else text
+    lines = [task.describe(zone) for task in chosen or tasks]
+    heading = "" if text.startswith("- ") else text.partition("\n")[0]
+    title = heading or f"You have {len(lines)} {'task' if len(lines) == 1 else 'tasks'}:"
+    return "\n".join([f"{title}\n", *lines])
 
 
 def _format_day(timestamp: str, zone: tzinfo | None) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from shared.adapters.embedded.offline.calendar import parse_moment
+from shared.adapters.embedded.offline.calendar import drop_relative_days, parse_moment
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative, restate
 from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.speech import Sentence, is_meaningful, split_words
@@ -72,17 +72,31 @@ def extract_action_items(
 ) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
     cast = build_cast(sentences, owner_names)
-    tasks = _find_tasks(sentences, cast, now)
+    tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now))]
+    for task in tasks:
+        yield {
+            "description": _drop_day(task, tasks),
+            "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
+            "owner": cast.describe_owner(task.doer),
+        }
+
+
+def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
     for place, task in enumerate(tasks):
         others = tasks[place + 1 : place + _MAX_APART]
         earlier = tasks[max(0, place + 1 - _MAX_APART) : place]
         is_repeated = any(_repeats(later, task) for later in others)
         if not is_repeated and not any(_points_back(task, other) for other in earlier):
-            yield {
-                "description": task.description,
-                "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
-                "owner": cast.describe_owner(task.doer),
-            }
+            yield task
+
+
+def _drop_day(task: Task, tasks: Sequence[Task]) -> str:
+    """Return what is to be done without the words for its day, where no other task is called the same."""
+    if task.due_at is None:
+        return task.description
+    bare = drop_relative_days(task.description)
+    same = [other for other in tasks if drop_relative_days(other.description) == bare]
+    return bare if same == [task] else task.description
 
 
 def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:

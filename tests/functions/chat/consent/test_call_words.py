@@ -16,6 +16,7 @@ TEN = "2026-03-02T09:00:00+00:00"
 AT_NINE, AT_TEN = "Monday 2 March 2026 at 09:00", "Monday 2 March 2026 at 10:00"
 ITEMS = {
     "t1": Item(name="Pay Eve"),
+    "c1": Item(name="The bank"),
     "m1": Item(name="My bank is Sparkasse"),
     "e1": Item(name="Standup", details=[AT_NINE, "4 people"]),
 }
@@ -42,6 +43,7 @@ CALLS: list[tuple[str, Mapping[str, Any], str]] = [
         {"memories": [{"memory_id": "m1", "text": "One"}, {"memory_id": "m2", "text": "Two"}]},
         "Delete what is remembered: “One”, “Two”?",
     ),
+    ("delete_conversation", {"conversation_id": "c1"}, "Delete the conversation “The bank” for good?"),
     ("save_rule", {"text": "Be brief.", "user_quote": "be brief"}, "Follow the rule “Be brief.” from now on?"),
     ("drop_rule", {"text": "Be brief."}, "No longer follow the rule “Be brief.”?"),
     ("set_recall", {"recalls": True}, "Use in answers what is remembered about you?"),

@@ -6,15 +6,17 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.adapters.embedded.offline import answers, last_talk
+from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.answers import (
     CONSENT_NEEDED,
-    ENGLISH_ONLY,
     NEAREST_ONLY,
     NOTHING_FOUND,
     SEARCH_DOWN,
 )
+from shared.adapters.embedded.offline.intents import read_intent
+from shared.adapters.embedded.offline.planner import Request, plan
 from shared.adapters.embedded.offline.results import parse_results
+from shared.domain.models.model import ToolSpec
 
 GARDEN = {
     "document": 1,
@@ -30,12 +32,23 @@ BUDGET = {
 }
 
 
-def answer(question, results, *, zone=None):
-    return answers.answer(question, parse_results(results), zone=zone)
+NOW = datetime(2026, 11, 27, 9, tzinfo=UTC)
+TOOLS = [
+    ToolSpec(name=name, description="", parameters={})
+    for name in ("get_conversations", "search_conversations", "search_memories")
+]
 
 
-def plan_last_talk(question, results, now):
-    return last_talk.plan_last_talk(question, parse_results(results), now)
+def build_request(question, zone=UTC):
+    return Request(text=question, reading=read_intent(question), now=NOW.astimezone(zone))
+
+
+def answer(question, results, *, zone=UTC):
+    return answers.answer(build_request(question, zone), parse_results(results))
+
+
+def plan_next(question, results=()):
+    return plan(build_request(question), parse_results(results), TOOLS)
 
 
 def _build_search_result(*results, name="search_conversations"):
@@ -45,7 +58,9 @@ def _build_search_result(*results, name="search_conversations"):
 def test_the_closest_sentence_is_quoted_with_its_citation_p17():
     text = answer("When do the tulips go in?", [_build_search_result(GARDEN, BUDGET)])
 
-    assert text == "Here is what I found:\n\n- Anna: “The tulips go in on Friday.”[1]"
+    assert text == (
+        "Here is what I found:\n\n- Anna: “The tulips go in on Friday. I bought forty bulbs.”[1]"
+    )
 
 
 def test_a_speaker_without_a_name_is_not_named():
@@ -142,7 +157,10 @@ def test_one_conversation_is_the_nearest_where_no_line_is():
 def test_all_that_a_conversation_holds_counts_for_an_answer():
     text = answer("Which bulbs does the garden need?", [_build_search_result(GARDEN)])
 
-    assert text == "Here is what I found:\n\n- Anna: “I bought forty bulbs.”[1]"
+    assert text == (
+        "Here is what I found:\n\n"
+        "- Anna: “The tulips go in on Friday. I bought forty bulbs.” Ben: “Fine.”[1]"
+    )
 
 
 def test_lines_that_are_only_near_are_not_added_to_a_list_of_tasks():
@@ -163,9 +181,12 @@ def test_lines_that_are_only_near_are_not_added_to_a_list_of_tasks():
     ],
 )
 def test_a_number_with_a_full_stop_does_not_cut_its_sentence(question, line):
-    talk = {"document": 1, "passages": [f"Ann: {line} Sonst nichts."]}
+    spoken = f"Ann: Guten Tag. {line}\nBen: Gut.\nAnn: Sonst nichts."
+    talk = {"document": 1, "passages": [spoken]}
 
-    assert answer(question, [_build_search_result(talk)]).endswith(f"- Ann: “{line}”[1]")
+    text = answer(question, [_build_search_result(talk)])
+
+    assert text.endswith(f"- Ann: “Guten Tag. {line}” Ben: “Gut.”[1]")
 
 
 @pytest.mark.parametrize(
@@ -177,10 +198,11 @@ def test_a_number_with_a_full_stop_does_not_cut_its_sentence(question, line):
     ],
 )
 def test_a_number_ends_a_sentence_where_another_begins(passage):
-    talk = {"document": 1, "passages": [passage]}
-    first = passage.partition(": ")[2].partition(". ")[0]
+    talk = {"document": 1, "passages": [f"{passage} Well. Really."]}
 
-    assert f"“{first}.”[1]" in answer("When does the train leave?", [_build_search_result(talk)])
+    text = answer("When does the train leave?", [_build_search_result(talk)])
+
+    assert text.endswith(f"- {passage.replace(': ', ': “', 1)}”[1]")
 
 
 def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
@@ -189,7 +211,7 @@ def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
     assert answer("Who is Zoe?", [failed_search]) == SEARCH_DOWN
     assert answer(
         "When do the tulips go in?", [_build_search_result(GARDEN), failed_search]
-    ).endswith(f"“The tulips go in on Friday.”[1]\n\n{SEARCH_DOWN}")
+    ).endswith(f"“The tulips go in on Friday. I bought forty bulbs.”[1]\n\n{SEARCH_DOWN}")
 
 
 def test_the_reply_to_a_close_question_is_quoted_with_it():
@@ -201,7 +223,7 @@ def test_the_reply_to_a_close_question_is_quoted_with_it():
     text = answer("What is Theo allergic to?", [_build_search_result(lunch)])
 
     assert text.endswith(
-        "- Nora: “Is Theo still allergic to walnuts?”[1]\n- Me: “Yes, and pecans.”[1]"
+        "- Nora: “Is Theo still allergic to walnuts?” Me: “Yes, and pecans. Also rain.”[1]"
     )
 
 
@@ -213,7 +235,7 @@ def test_a_sentence_that_goes_on_about_somebody_is_quoted_with_them():
 
     text = answer("What did Dr. Weber say about my knee?", [_build_search_result(knee)])
 
-    assert "- Me: “He said six weeks without running.”[1]" in text
+    assert "He said six weeks without running.”[1]" in text
 
 
 def test_a_question_for_a_thing_of_somebody_asks_for_the_thing():
@@ -224,26 +246,30 @@ def test_a_question_for_a_thing_of_somebody_asks_for_the_thing():
 
     text = answer("What is the plumber's name?", [_build_search_result(leak)])
 
-    assert "- Paul: “His name is Giorgio, by the way.”[1]" in text
+    assert "His name is Giorgio, by the way.”[1]" in text
 
 
 def test_lines_that_share_only_their_speaker_are_not_added_to_an_answer():
     dinner = {
         "document": 1,
         "passages": [
-            "Lena: I am vegetarian since the summer.\nLena: Lovely. Are you ready?\nMe: Almost."
+            "Lena: I am vegetarian since the summer.\nMe: Good.\nLena: Lovely. Are you ready?\nMe: Almost."
         ],
     }
 
     text = answer("Is Lena vegetarian?", [_build_search_result(dinner)])
 
-    assert text == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.”[1]"
+    assert (
+        text
+        == "Here is what I found:\n\n- Lena: “I am vegetarian since the summer.” Me: “Good.”[1]"
+    )
 
 
 MOVE = {
     "document": 1,
     "title": "Moving to Leipzig",
     "overview": "Lena's mother moves.",
+    "people": ["Lena"],
     "started_at": "2026-11-22T16:00:00+01:00",
     "passages": ["Lena: The flat has three rooms.\nMe: Good."],
 }
@@ -254,71 +280,108 @@ LAST_TALK = (
 )
 
 
+LISTED = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
+SEARCHED = [_build_search_result(MOVE), ("search_memories", '{"memories": []}')]
+
+
 @pytest.mark.parametrize(
-    ("question", "expected"),
+    "question",
     [
-        ("When did I last talk to Lena?", LAST_TALK),
-        ("when did I last see lena", LAST_TALK),
-        ("What did Lena say?", LAST_TALK),
-        ("Wann habe ich zuletzt mit Lena gesprochen?", f"{ENGLISH_ONLY}\n\n{LAST_TALK}"),
-        ("When was the last time we met, Lena and I?", LAST_TALK),
-        ("When is my next appointment with Lena?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
-        ("Summarize my talk with Lena", LAST_TALK),
-        ("What is Lena's shoe size?", f"{NEAREST_ONLY}\n\n{LAST_TALK}"),
-        (
-            "When did I talk to Lena about the flat?",
-            f"Here is what I found:\n\n- {DAY}, Lena: “The flat has three rooms.”[1]\n\n{LAST_TALK}",
-        ),
+        "When did I last talk to Lena?",
+        "when did I last see lena",
+        "Wann habe ich zuletzt mit Lena gesprochen?",
+        "When was the last time we met, Lena and I?",
+        "¿Cuándo hablé por última vez con Lena?",
+        "Quand ai-je parlé à Lena pour la dernière fois ?",
     ],
 )
-def test_the_last_talk_with_somebody_is_told_with_its_day(question, expected):
-    searched = [_build_search_result(MOVE), ("search_memories", '{"memories": []}')]
+def test_the_last_talk_with_somebody_is_told_with_its_day(question):
+    ((tool, arguments),) = plan_next(question)
 
-    assert plan_last_talk(question, searched, None) == [
-        ("get_conversations", {"speaker": "Lena", "limit": 1})
+    assert (tool, arguments["limit"]) == ("get_conversations", 1)
+    assert arguments["speaker"].casefold().startswith("lena")
+    assert answer(question, [LISTED]) == LAST_TALK
+    assert plan_next(question, [LISTED]) == []
+
+
+@pytest.mark.parametrize("question", ["What did Lena say?", "Summarize my talk with Lena"])
+def test_the_last_talk_answers_where_a_question_names_nothing_but_a_speaker(question):
+    listing = ("get_conversations", {"speaker": "Lena", "limit": 1})
+
+    assert plan_next(question, SEARCHED) == [listing]
+    assert answer(question, [*SEARCHED, LISTED]) == LAST_TALK
+    assert plan_next(question, [*SEARCHED, LISTED]) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["When is my next appointment with Lena?", "What is Lena's shoe size?"]
+)
+def test_what_nobody_said_is_answered_by_the_nearest_place(question):
+    assert plan_next(question, SEARCHED) == []
+    assert answer(question, SEARCHED).startswith(f"{NEAREST_ONLY}\n\n- ")
+
+
+def test_a_last_time_with_somebody_unknown_is_searched_for():
+    question = "When did I last talk to Zoe?"
+    nobody = _build_search_result(name="get_conversations")
+
+    assert [name for name, _ in plan_next(question, [nobody])] == [
+        "search_conversations",
+        "search_memories",
     ]
-    listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
-    assert answer(question, [*searched, listed]) == expected
-    assert plan_last_talk(question, [*searched, listed], None) == []
 
 
 @pytest.mark.parametrize(
     "question",
     [
         "How many rooms does Lena's flat have?",
-        "When did I last talk to Zoe?",
         "Who is Lena?",
         "What did I promise Lena?",
-        "What did Lena ask me to do?",
         "When will Lena move into the flat?",
+        "When did I talk to Lena about the flat?",
     ],
 )
-def test_no_last_talk_is_looked_for_where_more_or_nobody_known_is_asked_for(question):
-    assert plan_last_talk(question, [_build_search_result(MOVE)], None) == []
+def test_no_last_talk_is_looked_for_where_more_is_asked_for(question):
+    assert plan_next(question, [_build_search_result(MOVE)]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "heading"),
+    [
+        ("How often did I talk to Lena?", "2 conversations with Lena:"),
+        ("How many conversations did I have last week?", "2 conversations last week:"),
+        ("Wie oft habe ich mit Lena gesprochen?", "2 conversations with Lena:"),
+    ],
+)
+def test_talks_are_counted(question, heading):
+    both = [{**MOVE, "passages": []}, {**BUDGET, "started_at": MOVE["started_at"], "passages": []}]
+
+    text = answer(question, [_build_search_result(*both, name="get_conversations")])
+
+    assert text.startswith(f"{heading}\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]\n- ")
 
 
 def test_a_listed_conversation_has_its_day_where_the_question_is_when():
     listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
 
     assert answer("When was my last talk with Lena?", [listed]).endswith(
-        f"- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+        f"{DAY}:\n\n- Moving to Leipzig: Lena's mother moves.[1]"
     )
 
 
 def test_a_word_of_grammar_in_a_label_names_nobody():
     show = {"document": 1, "passages": ["The Host: Welcome to the evening."]}
 
-    assert plan_last_talk("Where is the key?", [_build_search_result(show)], None) == []
-    assert plan_last_talk("What said the host?", [_build_search_result(show)], None) != []
+    assert plan_next("Where is the key?", [_build_search_result(show)]) == []
+    assert plan_next("What said the host?", [_build_search_result(show)]) != []
 
 
 def test_the_talks_with_somebody_in_a_time_are_listed_with_their_days():
     listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
     searched = [listed, _build_search_result(MOVE)]
-    now = datetime(2026, 11, 27, 9, tzinfo=UTC)
     week = {"start_date": "2026-11-16T00:00:00+00:00", "end_date": "2026-11-23T00:00:00+00:00"}
 
-    assert plan_last_talk("What did Lena say last week?", searched, now) == [
+    assert plan_next("What did Lena say last week?", searched) == [
         ("get_conversations", {"speaker": "Lena", **week, "limit": 10})
     ]
     assert answer("What did Lena say last week?", [*searched, listed]) == (
@@ -345,14 +408,16 @@ def test_what_is_found_only_at_another_time_is_the_nearest_with_its_day():
 
     text = answer("Which rooms had the flat in March?", [*nothing, _build_search_result(MOVE)])
 
-    assert text == f"{NEAREST_ONLY}\n\n- {DAY}, Lena: “The flat has three rooms.”[1]"
+    assert text == f"{NEAREST_ONLY}\n\n- {DAY}, Lena: “The flat has three rooms.” Me: “Good.”[1]"
 
 
 @pytest.mark.parametrize("question", ["Did anyone mention the flat?", "Did we discuss the flat?"])
 def test_an_answer_need_not_say_that_something_is_mentioned(question):
     text = answer(question, [_build_search_result(MOVE)])
 
-    assert text.startswith("Here is what I found:\n\n- Lena: “The flat has three rooms.”")
+    assert text.startswith(
+        "Here is what I found:\n\n- Lena: “The flat has three rooms.” Me: “Good.”[1]"
+    )
 
 
 @pytest.mark.parametrize(
@@ -417,7 +482,9 @@ def test_no_tasks_are_told_in_words():
 def test_who_is_answered_with_the_others_names_first():
     text = answer("Who did I talk to about tulips?", [_build_search_result(GARDEN)])
 
-    assert text.startswith("That was with Anna, Ben:\n\n- Anna: “The tulips go in on Friday.”[1]")
+    assert text.startswith(
+        "That was with Anna, Ben:\n\n- Anna: “The tulips go in on Friday. I bought forty bulbs.”[1]"
+    )
 
 
 def test_memories_are_listed_where_the_question_names_no_topic():
