@@ -61,6 +61,7 @@ HOSTILE_UNITS = (
 PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
 
 EXTRACTORS = {**chat_extractors.EXTRACTORS, **conversation_extractors.EXTRACTORS}
+del EXTRACTORS["process_conversation/answer"]  # it does what "answer" and "answer_long" try below
 
 
 def rewrite_links(text: str) -> None:
