@@ -46,7 +46,9 @@ def test_a_window_comes_from_where_it_is_known_best(
 ) -> None:
     setup = ModelSetup(kind="ollama", base_url=ADDRESS, api_key="x", model=model, small_model=model)
     ModelFile(tmp_path).store(setup)
-    chosen = open_world(tmp_path, **environment).build_keyless_model(encode_nothing, is_patient=False)
+    chosen = open_world(tmp_path, **environment).build_keyless_model(
+        encode_nothing, is_patient=False
+    )
     KnownModelsFile(tmp_path).save((ADDRESS, model), known)
 
     assert chosen.describe("agent").window_tokens == window
