@@ -1,6 +1,6 @@
 """Webhooks at the started product, and over a real Pub/Sub push (T18)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import DeliveryDeps
 from functions.tool_proxy.webhooks.delivery import RETRY_DELAYS
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
 from infra.emulators.eventarc import Eventarc, add_topic
@@ -22,6 +22,7 @@ from shared.adapters.embedded.sqlite_queue import SqliteQueue, SqliteTasks
 from shared.domain.apps.app import App, ExternalIntegration, InstalledApp
 from shared.domain.conversations.conversation import content_hash
 from shared.domain.ids import AppId, UserId
+from shared.edge.declare.routes import Route
 from shared.edge.serve.http import build_application
 from tests.e2e.product import add_conversation, build_conversation_body, run_product
 from tests.e2e.waiting import wait_until
@@ -125,7 +126,8 @@ async def test_a_redelivered_push_queues_one_webhook_and_a_retry_keeps_its_id_t1
         assert first["webhook-id"] == second["webhook-id"]
 
 
-def build_functions_app(deps: ToolProxyDeps) -> Starlette:
+def build_functions_app(deps: DeliveryDeps) -> Starlette:
+    names: Mapping[str, Sequence[Route[DeliveryDeps]]]
     names = {"on_conversation_processed": QUEUE_ROUTES, "deliver_webhook": DELIVERY_ROUTES}
     return Starlette(
         routes=[
@@ -134,7 +136,7 @@ def build_functions_app(deps: ToolProxyDeps) -> Starlette:
     )
 
 
-async def install_diary(deps: ToolProxyDeps, hook: str) -> dict[str, str]:
+async def install_diary(deps: DeliveryDeps, hook: str) -> dict[str, str]:
     """Give Alice a conversation and a diary that subscribes to it; return the event."""
     diary = App(
         id=AppId("diary"),

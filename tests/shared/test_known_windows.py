@@ -20,7 +20,7 @@ TOLD = KnownModel(window_tokens=8_192, window_source="server", places=1)
 ENVIRONMENT = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": ADDRESS, "MODEL_AGENT": "qwen3"}
 
 
-async def encode_nothing(uid: UserId, question: str) -> list[float]:
+async def encode_nothing(_uid: UserId, _question: str) -> list[float]:
     raise ModelFailed("no encoder")
 
 

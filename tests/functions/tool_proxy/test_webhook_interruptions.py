@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import DeliveryDeps
 from functions.tool_proxy.webhooks.delivery import attempt_delivery
 from functions.tool_proxy.webhooks.queueing import queue_deliveries
 from shared.data.stores import Stores
@@ -19,7 +19,7 @@ from tests.fixtures.webhooks import DIARY, WebhookFixture
 MAX_CALLS = 100
 
 
-def watch(deps: ToolProxyDeps, injector: FaultInjector) -> ToolProxyDeps:
+def watch(deps: DeliveryDeps, injector: FaultInjector) -> DeliveryDeps:
     """Put the injector between the webhooks and everything that they call."""
     return replace(
         deps,
@@ -30,7 +30,7 @@ def watch(deps: ToolProxyDeps, injector: FaultInjector) -> ToolProxyDeps:
 
 
 async def announce_and_deliver(
-    fixture: WebhookFixture, deps: ToolProxyDeps, conversation_id: ConversationId
+    fixture: WebhookFixture, deps: DeliveryDeps, conversation_id: ConversationId
 ) -> None:
     """Deliver the event, then every task that it led to."""
     await queue_deliveries(deps, ALICE, conversation_id)

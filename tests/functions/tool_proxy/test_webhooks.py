@@ -1,6 +1,7 @@
 """Webhook delivery: subscriptions, payload, signatures, retries and switch-off (T18)."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Response
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from functions.tool_proxy.deps import DeliveryDeps
 from functions.tool_proxy.webhooks.delivery import (
     MAX_ATTEMPTS,
     RETRY_DELAYS,
@@ -29,6 +31,7 @@ from shared.domain.conversations.conversation import Speaker
 from shared.domain.errors import Unavailable
 from shared.domain.ids import AppId, PersonId, UserId
 from shared.domain.store.documents import Delete
+from shared.edge.declare.routes import Route
 from shared.edge.serve.http import build_application
 from shared.library.webhook_tasks import build_delivery_id
 from tests.fakes import replace_stores
@@ -501,12 +504,10 @@ async def test_speaker_names_set_by_the_owner_are_in_the_payload_t18(fixture):
 
 
 async def post(fixture: WebhookFixture, function: str, body: Any) -> Response:
-    routes = {
-        "on_conversation_processed": QUEUE_ROUTES,
-        "deliver_webhook": DELIVERY_ROUTES,
-    }[function]
+    routes: Mapping[str, Sequence[Route[DeliveryDeps]]]
+    routes = {"on_conversation_processed": QUEUE_ROUTES, "deliver_webhook": DELIVERY_ROUTES}
     async with AsyncClient(
-        transport=ASGITransport(build_application(function, routes, fixture.world.deps)),
+        transport=ASGITransport(build_application(function, routes[function], fixture.world.deps)),
         base_url="http://test",
         headers=await build_service_headers(function),
     ) as client:
