@@ -20,7 +20,7 @@ TOLD = KnownModel(window_tokens=8_192, window_source="server", places=1)
 ENVIRONMENT = {"OPENAI_API_KEY": "x", "OPENAI_BASE_URL": ADDRESS, "MODEL_AGENT": "qwen3"}
 
 
-async def encode_nothing(uid: UserId, question: str) -> list[float]:
+async def encode_nothing(_: UserId, __: str) -> list[float]:
     raise ModelFailed("no encoder")
 
 
@@ -46,7 +46,9 @@ def test_a_window_comes_from_where_it_is_known_best(
 ) -> None:
     setup = ModelSetup(kind="ollama", base_url=ADDRESS, api_key="x", model=model, small_model=model)
     ModelFile(tmp_path).store(setup)
-    chosen = open_world(tmp_path, **environment).build_keyless_model(encode_nothing, is_patient=False)
+    chosen = open_world(tmp_path, **environment).build_keyless_model(
+        encode_nothing, is_patient=False
+    )
     KnownModelsFile(tmp_path).save((ADDRESS, model), known)
 
     assert chosen.describe("agent").window_tokens == window
