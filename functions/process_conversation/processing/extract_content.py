@@ -3,7 +3,7 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
@@ -395,20 +395,19 @@ async def _list_open_tasks(extraction: Extraction) -> _OpenTasks:
 async def _drop_known_tasks(extraction: Extraction, draft: Draft, open_tasks: _OpenTasks) -> Draft:
     """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
 
-    Where the `open_tasks` are not all, those of the same words are looked up.
+    The same words due at another time are another task. Where the `open_tasks` are not all, those of the same words are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
     stored, unread = extraction.deps.stores.action_items, [*wordings.values()]
     is_looked_up = unread and not open_tasks.are_all
     found = await stored.list_open_by_wording(extraction.uid, unread) if is_looked_up else []
-    known_tasks = {
-        (task.wording, task.owner, task.owner_name)
-        for task in (*open_tasks.items, *found)
-        if _is_from_elsewhere(task, extraction.conversation)
-    }
-    items = tuple(
-        item
-        for item in draft.action_items
-        if (wordings[item.id], item.owner, item.owner_name) not in known_tasks
-    )
-    return replace(draft, action_items=items)
+    known_dues = defaultdict(set)
+    for task in (*open_tasks.items, *found):
+        if _is_from_elsewhere(task, extraction.conversation):
+            known_dues[task.wording, task.owner, task.owner_name].add(task.due_at)
+
+    def is_new(item: ActionItem) -> bool:
+        dues = known_dues[wordings[item.id], item.owner, item.owner_name]
+        return not dues or not (item.due_at is None or dues & {item.due_at, None})
+
+    return replace(draft, action_items=tuple(filter(is_new, draft.action_items)))

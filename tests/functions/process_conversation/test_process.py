@@ -11,7 +11,7 @@ from shared.data.conversations.transcripts import hash_part, part_fields
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Segment
 from shared.domain.errors import ModelFailed, NotFound, Unavailable
-from shared.domain.ids import MemoryId, UserId
+from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelFacts
 from shared.domain.store.documents import Remove, Set, Update
@@ -240,6 +240,21 @@ async def test_tasks_that_differ_only_beyond_the_longest_are_one_p26(database):
 
     [task] = await world.deps.stores.action_items.list_for_conversation(ALICE, TALK)
     assert task.description == start
+
+
+async def test_the_same_words_due_at_another_time_are_another_task_p26(database):
+    dues = ["2026-03-09", "2026-03-13", "2026-03-13", None]
+    tasks = [{"description": "Call Gerda", "due_at": due} for due in dues]
+    answers = [build_extraction_output(action_items=[task]) for task in tasks]
+    with ScriptedModel(answers={EXTRACTION: answers}) as model:
+        world = build_processing_fixture(database, model)
+        for n in range(len(dues)):
+            await world.write(build_test_conversation(id=ConversationId(f"talk-{n}")))
+            await world.deliver_all()
+
+    stored = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
+    days = [task.due_at.date().isoformat() for task in stored if task.due_at]
+    assert days == ["2026-03-13", "2026-03-09"]
 
 
 async def test_tasks_appear_with_their_completed_conversation(database):
