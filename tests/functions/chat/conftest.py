@@ -15,8 +15,8 @@ def forbid_blocking_calls() -> Iterator[None]:
     """Fail on calls that block the event loop, and with it every other stream.
 
     What happens once in a process may: small local files (our prompts and sentences, the zones, what a package
-    says about itself), brief work of SQLite, and a module's import, which waits where another thread, such as a server's,
-    imports the same.
+    says about itself), brief work of SQLite, a module's import, which waits where another thread, such as a server's,
+    imports the same, and the measuring of coverage, which waits for another thread's.
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):
@@ -31,7 +31,9 @@ def forbid_blocking_calls() -> Iterator[None]:
             watch.functions[name].can_block_in("embedded/sqlite_database.py", "_run_briefly")
             watch.functions[name].can_block_in("tests/fixtures/storage.py", "write")
         imports = "<frozen importlib._bootstrap>"
-        watch.functions["threading.Lock.acquire"].can_block_in(imports, "acquire")
+        locks = watch.functions["threading.Lock.acquire"]
+        locks.can_block_in(imports, "acquire")
+        locks.can_block_in("coverage/collector.py", "lock_data")
         watch.functions["os.stat"].can_block_in("zoneinfo/_tzpath.py", "find_tzfile")
         yield
 
