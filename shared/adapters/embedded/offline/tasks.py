@@ -13,7 +13,7 @@ from shared.domain.value import positional_value
 
 _COMMITMENT_TEXT = r"i(?:'|’)ll|i will|i promise to"
 _NEED_TEXT = (
-    r"i need to|i have to|i(?:'|’)ve got to|i gotta|i must|i should|we need to|we have to|we should"
+    r"(?:i|we)(?: (?:also|still|really|just))? (?:need to|have to|must|should)|i(?:'|’)ve(?: still)? got to|i gotta"
     r"|let me|remind me to|remember to|don(?:'|’)t forget to"
 )
 _COMMITMENT = re.compile(rf"\b(?:{_COMMITMENT_TEXT})\s+(.+)", re.IGNORECASE)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from shared.adapters.embedded.offline.speech import is_meaningful, select_central, split_words
-from shared.retrieval.term_weights import EVERYDAY_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 _MAX_WORDS = 8
@@ -117,12 +117,20 @@ def _take_telling(words: Sequence[str], names: Collection[str]) -> list[str]:
 
 
 def _quote_clause(texts: Sequence[str], word_counts: Counter[str]) -> str:
-    """Quote the beginning of the first central statement."""
+    """Quote the beginning of the first central statement that tells what it is about, else of the first."""
     statements = [
         t for t in texts if t[-1:] not in "?？" and len(t.split()) >= _MIN_STATEMENT_WORDS
     ]
     central = select_central(statements or texts, word_counts, _MAX_CENTRAL)
-    return _choose_clause(next(iter(central), ""))
+    clauses = [_choose_clause(statement) for statement in central]
+    return next(filter(_is_telling, clauses), next(iter(clauses), ""))
+
+
+def _is_telling(clause: str) -> bool:
+    """Tell whether the words that a title has room for name something, one of them by a rare word."""
+    weights = [get_term_weight(term) for term in tokenize(" ".join(clause.split()[:_MAX_WORDS]))]
+    telling = [weight for weight in weights if weight > EVERYDAY_WEIGHT]
+    return len(telling) >= _MIN_TELLING_WORDS and max(telling) >= RARE_WEIGHT
 
 
 def _choose_clause(statement: str) -> str:

@@ -45,6 +45,7 @@ def extract_items(lines: list[Line], *, owner: str | None = OWNER) -> list[dict[
         ([("Ann", "Mara will send the invoice."), ("Mara", "Right."), (OWNER, "Good.")], [("Mara", "Send the invoice")]),
         ([("Ann", "Dinner will start at eight."), (OWNER, "Good.")], []),
         ([("SPEAKER_01", "I'll bring bread."), (OWNER, "Good.")], [("SPEAKER_01", "Bring bread")]),
+        ([("Ann", "Fine."), (OWNER, "I also need to call the dentist.")], [("me", "Call the dentist")]),
     ],
 )  # fmt: skip
 def test_a_task_belongs_to_who_promised_it_or_was_asked(lines, tasks) -> None:

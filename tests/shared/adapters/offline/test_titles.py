@@ -76,3 +76,14 @@ def test_no_word_loses_letters():
 
     assert title == "Mum wants a weekend by the sea with…"
     assert split_sentences(title)
+
+
+def test_a_title_names_something_where_a_central_statement_does():
+    title = title_of(
+        "Ann: Could you buy the train tickets to Lisbon?",
+        "Alex: Sure, I will do it tonight.",
+        "Ann: And the offsite moves to Friday because of the hotel.",
+        "Alex: I will tell her about it tonight.",
+    )
+
+    assert title.startswith("The offsite moves to Friday")
