@@ -111,12 +111,18 @@ class SoundCalls:
                 listener.call = self._start(self._call(app_id, listener))
 
     async def finish(self) -> None:
-        """Send what is left."""
-        for app_id, listener in self._listeners.items():
-            if listener.call is not None:
-                await asyncio.wait([listener.call])
-            if listener.waiting and listener.failures < MAX_FAILURES:
-                await self._call(app_id, listener)
+        """Send what is left, to all at once, in no more than the time of one call."""
+        last = [self._start(self._finish(*each)) for each in self._listeners.items()]
+        if last:
+            _, late = await asyncio.wait(last, timeout=TIMEOUT_S)
+            for task in late:
+                task.cancel()
+
+    async def _finish(self, app_id: AppId, listener: _SoundListener) -> None:
+        if listener.call is not None:
+            await asyncio.wait([listener.call])
+        if listener.waiting and listener.failures < MAX_FAILURES:
+            await self._call(app_id, listener)
 
     async def _call(self, app_id: AppId, listener: _SoundListener) -> None:
         samples = bytes(listener.waiting)

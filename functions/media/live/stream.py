@@ -173,9 +173,9 @@ class Stream:
             closing = await self._closing
             for task in others:
                 task.cancel()
+            self._start(self._sound_calls.finish())
             await self._drain(hearing, told)
             await self._guard(self._keep_sound(hearing, is_over=True))
-            await self._sound_calls.finish()
             for task in self._followers:
                 task.cancel()
         return closing

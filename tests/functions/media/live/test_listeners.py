@@ -1,5 +1,6 @@
 """Live sound for apps and an owner's server: sent in calls of some seconds, only while its owner allows it (L3)."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,18 @@ class Hook:
     @property
     def sound(self) -> bytes:
         return b"".join(call.body or b"" for call in self.calls)
+
+
+class SlowHook(Hook):
+    """A server that answers no call before the second one has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls_at_once = asyncio.Barrier(2)
+
+    async def send(self, request: EgressRequest) -> EgressResponse:
+        await self._calls_at_once.wait()
+        return await super().send(request)
 
 
 @pytest.fixture
@@ -150,3 +163,14 @@ async def test_a_listener_that_fails_is_not_called_on_and_on_l3(
     await play(world, hook, 20)
 
     assert len(hook.calls) == MAX_FAILURES
+
+
+async def test_no_listener_waits_for_another_at_the_end_of_a_stream_l3(
+    world: ProcessingFixture,
+) -> None:
+    await switch_on(world, "https://me.example.com/hook")
+    await install(world, await register(world), "hear_live_sound")
+    slow = SlowHook()
+    await play(world, slow, 3)
+
+    assert [call.body for call in slow.calls] == [FRAME * 15] * 2
