@@ -187,7 +187,10 @@ def read_sound_type(content: bytes) -> str:
 async def append_sound(
     deps: UploadDeps, uid: UserId, recording: Recording, content: bytes, seconds: float
 ) -> None:
-    """Add sound to a recording that goes on, or begin it. Raises QuotaExceeded and Unavailable."""
+    """Add sound to a recording that goes on, or begin it.
+
+    Raises NotFound where its conversation was deleted, QuotaExceeded and Unavailable.
+    """
     now, path = deps.clock.now(), f"{upload_path(uid, recording.id)}/{deps.new_id()}"
     await deps.quotas.take(uid, "stored_bytes", len(content), now=now)
     try:
@@ -196,7 +199,12 @@ async def append_sound(
         await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
         raise
     part = BlobPart(path=path, size=len(content))
-    await deps.stores.recordings.append(uid, recording, part, seconds)
+    try:
+        await deps.stores.recordings.append(uid, recording, part, seconds)
+    except NotFound:
+        await deps.blobs.delete([path])
+        await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
+        raise
 
 
 async def schedule_transcription(

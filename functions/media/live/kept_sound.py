@@ -13,7 +13,7 @@ from shared import telemetry
 from shared.domain.conversations.live_conversation import LiveConversation
 from shared.domain.conversations.recording import Recording
 from shared.domain.conversations.speech import SAMPLE_RATE
-from shared.domain.errors import QuotaExceeded, Unavailable
+from shared.domain.errors import NotFound, QuotaExceeded, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.recordings import append_sound
@@ -104,7 +104,7 @@ class KeptSound:
         await self.flush()
 
     async def flush(self) -> None:
-        """Store what belongs to the conversation so far; beyond a quota, nothing for now."""
+        """Store what belongs to the conversation so far, if its owner keeps sound by now; beyond a quota, nothing for now."""
         part, self._part = self._part, []
         if not part or self._holder is None:
             return
@@ -122,11 +122,15 @@ class KeptSound:
         content = b"".join(chunk.content for chunk in part)
         seconds = sum(chunk.seconds for chunk in part)
         try:
-            await append_sound(self._deps, self._uid, recording, content, seconds)
-        except (QuotaExceeded, Unavailable) as error:
+            profile = await self._deps.stores.profiles.get(self._uid)
+            if profile.keeps_audio:
+                await append_sound(self._deps, self._uid, recording, content, seconds)
+                return
+            self.is_wanted = False
+        except (NotFound, QuotaExceeded, Unavailable) as error:
             self.is_wanted = not isinstance(error, QuotaExceeded)
             telemetry.warning("live_sound_lost", error=type(error).__name__)
-            self._number += 1  # what follows would stand too early in the same recording
+        self._number += 1  # what follows would stand too early in the same recording
 
     async def _begin_recording(self) -> None:
         await self.flush()

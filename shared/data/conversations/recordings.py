@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
+from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.live_conversations import live_path
 from shared.data.files.uploads import load_upload, upload_path
 from shared.data.store.codec import dump, load, load_all
 from shared.data.store.paging import iter_documents
@@ -120,12 +122,18 @@ class Recordings:
     async def append(
         self, uid: UserId, recording: Recording, part: BlobPart, seconds: float
     ) -> None:
-        """Add a part of so many seconds to a recording that goes on; `recording` is how it begins."""
+        """Add a part of so many seconds to a recording that goes on; `recording` is how it begins.
+
+        Raises NotFound where its conversation was deleted, during or after it.
+        """
         path = recording_path(uid, recording.id)
 
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
             stored = load(Recording, document) if document else recording
+            holder = ConversationId(stored.conversation_id or stored.id)
+            if not any(await tx.get_many([live_path(uid, holder), conversation_path(uid, holder)])):
+                raise NotFound(NOT_FOUND)
             duration_s = (stored.duration_s or 0.0) + seconds
             grown = replace(
                 stored,

@@ -183,3 +183,39 @@ async def test_words_are_stored_where_the_quota_takes_no_sound_l3(
     assert conversation is not None
     assert world.blobs.files == {}
     assert conversation.finished_at > conversation.started_at
+
+
+async def test_no_sound_is_stored_for_a_conversation_that_was_deleted_l3(
+    world: ProcessingFixture,
+) -> None:
+    await keep(world)
+    device = await connect(world, (0.0, 1.0, "Hello."))
+    await device.play(20)
+    [task] = world.tasks.list_by_target(END_TARGET)
+    name = ConversationId(task.body["conversation_id"])
+    deps = build_listen_deps(world, ScriptedLiveTranscriber())
+    await end_when_paused(deps, ALICE, name, is_asked=True)
+    await world.run_trigger()
+    await world.delete(name=name)
+    await world.deliver_all()
+    stored_before = await count_stored(world)
+    await device.play(70)
+    await device.leave()
+
+    assert world.blobs.files == {}
+    assert await world.deps.stores.recordings.list_newest(ALICE) == []
+    assert await count_stored(world) == stored_before
+
+
+async def test_no_sound_is_stored_as_soon_as_its_owner_keeps_none_l3(
+    world: ProcessingFixture,
+) -> None:
+    await keep(world)
+    device = await connect(world, (0.0, 1.0, "Hello."))
+    await device.play(20)
+    async with build_client(world, ALICE) as client:
+        await client.delete("/v1/users/store-recording-permission")
+    await device.play(5)
+    await device.leave()
+
+    assert world.blobs.files == {}
