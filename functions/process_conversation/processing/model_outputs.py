@@ -261,9 +261,12 @@ class ExtractionOutput(ProcessingOutput):
         return self
 
     @property
+    def has_overview(self) -> bool:
+        return self.structure is not None and self.structure.overview is not None
+
+    @property
     def is_complete(self) -> bool:
-        has_overview = self.structure is not None and self.structure.overview is not None
-        return has_overview and self.memories is not None
+        return self.has_overview and self.memories is not None
 
     @property
     def can_serve(self) -> bool:
@@ -271,10 +274,11 @@ class ExtractionOutput(ProcessingOutput):
 
     def add(self, earlier: Self) -> Self:
         """Return this one with what it lacks; of the earlier one, any part may have been cut."""
+        keeps_earlier = self.structure is None or (earlier.has_overview and not self.has_overview)
         return self.model_copy(
             update={
                 "is_repaired": True,
-                "structure": self.structure or earlier.structure,
+                "structure": earlier.structure if keeps_earlier else self.structure,
                 "memories": earlier.memories if self.memories is None else self.memories,
             }
         )

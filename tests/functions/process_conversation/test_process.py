@@ -329,6 +329,18 @@ async def test_an_answer_cut_in_its_overview_is_asked_for_once_more_n1(database)
     assert titles == ["The whole one", "The cut one"]
 
 
+async def test_an_overview_that_came_is_not_lost_to_an_answer_that_was_cut_n1(database):
+    cut = {"structure": {"title": "The cut one"}}
+    with ScriptedModel(answers={EXTRACTION: [PARTS[0], cut]}) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    structured = (await world.load_conversation()).structured
+    assert (structured.title, structured.overview != "") == ("The good one", True)
+
+
 @pytest.mark.parametrize("answers", [PARTS, PARTS[::-1]])
 async def test_a_malformed_part_is_asked_for_once_more_and_the_other_kept_d5(database, answers):
     with ScriptedModel(answers={EXTRACTION: answers}) as model:
