@@ -85,7 +85,8 @@ def _weigh_shared(text: str, spoken: frozenset[str]) -> float:
 
 def _is_mentioned(person: Person, spoken: frozenset[str]) -> bool:
     """Tell whether somebody speaks, or is called by a name of theirs or by what they are to the owner."""
-    return not spoken.isdisjoint(person.name_words) or spoken.issuperset(tokenize(person.role))
+    role = tokenize(person.role)
+    return not spoken.isdisjoint(person.name_words) or bool(role and spoken.issuperset(role))
 
 
 def select_from_elsewhere(

@@ -91,7 +91,13 @@ async def test_the_model_is_told_the_owners_evening_names_language_and_open_task
 async def test_the_model_is_told_who_is_who_of_those_who_are_named_i3(database):
     with ScriptedModel(answers=build_script(build_extraction_output())) as model:
         world = build_processing_fixture(database, model)
-        roles = {"Inês Weber": "my aunt", "Kim": "my sister", "Bo": "my boss", "Mara": ""}
+        roles = {
+            "Inês Weber": "my aunt",
+            "Kim": "my sister",
+            "Bo": "my boss",
+            "Al": "?",
+            "Mara": "",
+        }
         for name, role in roles.items():
             person = Person(
                 id=PersonId(name.split()[0].lower().replace("ê", "e")),
