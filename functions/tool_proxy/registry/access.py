@@ -102,7 +102,7 @@ async def install(
         await _remove_deleted_apps(deps, uid)
         await deps.stores.installed_apps.add(uid, installed_app)
     asked = app.permissions & NAMED_PERMISSIONS
-    if asked - installed_app.get_permissions(app, uid):
+    if shown_permissions is None and asked - installed_app.get_permissions(app, uid):
         await _tell_what_is_asked(deps, uid, app)
 
 

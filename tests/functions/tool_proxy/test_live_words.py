@@ -3,8 +3,11 @@
 import json
 from dataclasses import replace
 
+from shared.data.account.model_usage import list_days
 from shared.data.account.quotas import Quotas
+from shared.domain.models.model import Usage
 from shared.library.webhook_tasks import queue_live_words
+from shared.model_meter import record_model_call
 from tests.fakes import ScriptedModel, UnmaskedModels
 from tests.fixtures.tool_proxy import ALICE
 from tests.fixtures.webhooks import DIARY, TALK
@@ -54,6 +57,16 @@ async def test_an_app_hears_live_words_only_once_its_user_granted_that_by_name_l
     assert (await list_notices(fixture)).count("Diary asks to hear you live") == 1
 
 
+async def test_a_user_who_was_shown_what_an_app_asks_for_is_not_told_again_l3(fixture):
+    await fixture.integrate(**LIVE)
+    await enable(fixture, permissions="hear_conversations")
+    untold = await list_notices(fixture)
+    await enable(fixture)
+
+    assert untold == []
+    assert await list_notices(fixture) == ["Diary asks to hear you live"]
+
+
 async def test_live_words_are_counted_for_their_user_and_answered_l3(fixture):
     await fixture.integrate(**LIVE)
     await fixture.say_live("Hello.", "Bye.")
@@ -84,7 +97,7 @@ ASKED = {"prompt": "Cheer them up.", "params": ["user_name", "user_facts"]}
 
 async def let_write(fixture, *texts, granted="hear_live_words,write_notifications"):
     """Let Alice allow the diary to have notifications written, which the model plays; return the model."""
-    model = ScriptedModel(answers={WRITTEN: [{"text": text} for text in texts]})
+    model = MeteredModel(answers={WRITTEN: [{"text": text} for text in texts]})
     fixture.world.deps = replace(fixture.world.deps, model=UnmaskedModels(model=model))
     fixture.hook.answer = json.dumps({"notification": ASKED}).encode()
     capabilities = ("external_integration", "proactive_notification")
@@ -94,6 +107,14 @@ async def let_write(fixture, *texts, granted="hear_live_words,write_notification
     await enable(fixture, permissions=granted)
     await fixture.say_live("Hello.", "I am tired.", "Bye.")
     return model
+
+
+class MeteredModel(ScriptedModel):
+    """Counts its calls as the models of providers do."""
+
+    async def complete_structured(self, role, prompt, schema):
+        record_model_call(role, Usage(output_tokens=40))
+        return await super().complete_structured(role, prompt, schema)
 
 
 async def list_written(fixture):
@@ -114,6 +135,8 @@ async def test_a_notification_is_written_for_an_app_once_in_five_minutes_l3(fixt
     assert [len(text) for text in early] == [150]
     assert "https://evil" not in early[0]
     assert sorted(map(len, await list_written(fixture))) == [3, 150]
+    [day] = await list_days(fixture.world.deps.quotas, ALICE, fixture.world.clock.now(), days=1)
+    assert (day.models["fast"].calls, day.models["fast"].output_tokens) == (2, 80)
 
 
 async def test_no_notification_is_written_without_a_grant_of_that_name_or_a_reason_l3(fixture):
