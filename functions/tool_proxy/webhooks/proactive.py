@@ -19,6 +19,7 @@ from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import UserId
 from shared.domain.models.model import Prompt
+from shared.library.count_model_usage import count_model_usage
 from shared.library.notify import PostedNotification, notify
 from shared.library.user_model import load_model
 from shared.library.webhook_tasks import build_delivery_id
@@ -99,9 +100,9 @@ async def _write(deps: DeliveryDeps, uid: UserId, app: App, request: RequestIn) 
         answer_tokens=ANSWER_TOKENS,
     )
     model = await load_model(deps, uid)
-    output = await model.complete_structured(
-        "fast", fit_prompt(model, "fast", prompt), NotificationOutput
-    )
+    fitted = fit_prompt(model, "fast", prompt)
+    async with count_model_usage(deps.quotas, deps.clock, uid):
+        output = await model.complete_structured("fast", fitted, NotificationOutput)
     return " ".join(filter_links(strip_invisible(output.text)).split())[:MAX_CHARS]
 
 
