@@ -30,13 +30,13 @@ def parse_answer(
 ) -> T:
     """Parse the answer to a prompt about `data`: its JSON alone, fenced, within words, or given as a thought.
 
-    One that `may_be_cut` is read as far as it came. Its texts are cleaned as they are parsed: no other code
-    has to. Raises ModelFailed.
+    One that `may_be_cut` is read as far as it came; thoughts that were cut are none. Its texts are cleaned as
+    they are parsed: no other code has to. Raises ModelFailed.
     """
     adapter = type_adapter(schema)
     problems = 0
-    written = text if text.strip() else reasoning
-    for candidate in (*_list_candidates(written), *(_list_begun(written) if may_be_cut else ())):
+    candidates = _list_candidates(text if text.strip() else reasoning)
+    for candidate in (*candidates, *(_list_begun(text) if may_be_cut else ())):
         try:
             answer: T = adapter.validate_json(_clean(candidate, data))
         except ValidationError as error:

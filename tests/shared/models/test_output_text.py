@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.errors import ModelFailed
 from shared.models.answers import parse_answer
 from shared.models.output_text import clean_output
 
@@ -54,3 +55,10 @@ def test_every_structured_answer_is_cleaned_where_it_is_parsed_g6() -> None:
     answer: dict[str, Any] = parse_answer(text, "", dict[str, Any], name="notes", data=DATA)
 
     assert answer == {"title": "[p] (hxxps://evil(.)example/4471)", "tags": ["ab"]}
+
+
+def test_a_draft_in_thoughts_that_were_cut_is_no_answer_n5() -> None:
+    thoughts = 'First: {"title": "A draft", "tags": ["so'
+
+    with pytest.raises(ModelFailed):
+        parse_answer("", thoughts, dict[str, Any], name="notes", data=DATA, may_be_cut=True)
