@@ -6,7 +6,7 @@ connection is cut, the next one goes on with it, in whatever instance, and a tas
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -320,7 +320,8 @@ class Stream:
         if now - self._checked_at >= CHECK_EVERY:
             self._checked_at = now
             await self._check_token()
-            await self._find_listeners()
+            with suppress(Unavailable):  # it goes on with those who were found before
+                await self._find_listeners()
 
     async def _find_listeners(self) -> None:
         """Look whom the owner allows to hear this, whom each call looks up once more, and whether they keep it."""
@@ -388,14 +389,20 @@ class Stream:
             if stored is not None:
                 self._session.conversation = stored
                 if said.segments:
-                    await queue_live_words(
-                        self._deps.tasks, self._uid, self._listeners.words, stored.id, batch.id
-                    )
+                    await self._tell_listeners(stored.id, batch.id)
                 if stored.stream != self._stream:
                     self._end(ELSEWHERE)
                 return said
             said = self._session.restart(said)
         raise Unavailable("What was said could not be stored")
+
+    async def _tell_listeners(self, conversation_id: ConversationId, batch_id: str) -> None:
+        """What nobody can be told of now, the end of its conversation tells."""
+        words = self._listeners.words
+        try:
+            await queue_live_words(self._deps.tasks, self._uid, words, conversation_id, batch_id)
+        except Unavailable:
+            telemetry.warning("live_words_not_told")
 
     async def _tell_when_processed(self, conversation_id: ConversationId) -> None:
         """Tell the device when a conversation of this stream is ready, so that it need not ask."""

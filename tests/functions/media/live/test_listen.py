@@ -23,6 +23,7 @@ from shared.domain.errors import ModelFailed, NotAuthenticated, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.library.live_conversations import END_TARGET, end_live, end_when_paused
 from shared.ports import Clock
+from tests.fault_injection import FaultyPort, raise_unavailable, succeed
 from tests.fixtures.devices import (
     FRAME,
     Device,
@@ -366,6 +367,28 @@ async def test_live_words_reach_the_owners_server_only_while_they_switched_it_on
     assert batch is not None
     assert (task.body["trigger"], task.body["subject_id"]) == ("realtime_transcript", live.id)
     assert [segment.text for segment in batch.segments] == ["After."]
+
+
+async def test_a_stream_goes_on_where_a_listener_cannot_be_told_or_looked_up_l3(world) -> None:
+    webhook = DeveloperWebhook(url="https://example.com/live", enabled=True)
+    await world.deps.stores.developer_webhooks.change(
+        ALICE, lambda webhooks: webhooks.put("realtime_transcript", webhook)
+    )
+    transcriber = ScriptedLiveTranscriber([(0, 1, "One."), (2, 3, "Two.")])
+    deps = build_listen_deps(world, transcriber)
+    stores: Any = deps.stores
+    stores.developer_webhooks = FaultyPort(
+        stores.developer_webhooks, get=[succeed, raise_unavailable]
+    )
+    tasks: Any = FaultyPort(world.tasks, create=[succeed, raise_unavailable])
+    device = await connect(world, build_application(replace(deps, tasks=tasks)))
+    await device.play(1.5)
+    world.clock.advance(seconds=60)
+    await device.play(2)
+    await device.leave()
+
+    assert list_texts(device.segments) == ["One.", "Two."]
+    assert len(world.tasks.list_by_target("deliver_webhook")) == 1
 
 
 class ExpiringIdentity:
