@@ -57,7 +57,7 @@ def test_every_structured_answer_is_cleaned_where_it_is_parsed_g6() -> None:
     assert answer == {"title": "[p] (hxxps://evil(.)example/4471)", "tags": ["ab"]}
 
 
-def test_a_draft_in_thoughts_that_were_cut_is_no_answer_n5() -> None:
+def test_a_draft_in_thoughts_that_were_cut_is_no_answer_n1() -> None:
     thoughts = 'First: {"title": "A draft", "tags": ["so'
 
     with pytest.raises(ModelFailed):
