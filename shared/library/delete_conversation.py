@@ -28,8 +28,9 @@ async def delete_conversation(
             await _keep_memories(stores.memories, uid, conversation_id)
         if keeps_tasks:
             await _keep_tasks(stores.action_items, uid, conversation_id)
-    text_bytes = await stores.conversations.delete(uid, conversation_id)
-    await deps.quotas.give_back(uid, "stored_bytes", text_bytes, now=deps.clock.now())
+    now = deps.clock.now()
+    text_bytes = await stores.conversations.delete(uid, conversation_id, now=now)
+    await deps.quotas.give_back(uid, "stored_bytes", text_bytes, now=now)
     await stores.merges.finish(uid, conversation_id)
 
 

@@ -62,8 +62,9 @@ async def remove_sample_library(deps: LibraryDeps, call: Call) -> None:
     """Delete what this account was given, and nothing else; a repeat finds nothing to delete."""
     for conversation in await _list_stored(deps, call.uid):
         with suppress(NotFound):
-            text_bytes = await deps.stores.conversations.delete(call.uid, conversation.id)
-            await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=deps.clock.now())
+            now, stored = deps.clock.now(), deps.stores.conversations
+            text_bytes = await stored.delete(call.uid, conversation.id, now=now)
+            await deps.quotas.give_back(call.uid, "stored_bytes", text_bytes, now=now)
             await deps.stores.merges.finish(call.uid, conversation.id)
 
 

@@ -15,6 +15,7 @@ from shared.data.conversations.conversation_cache import CachedConversation, Con
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump, load
 from shared.domain.conversations.claim import (
+    DELETED_HASH,
     LEASE_EXTENSION_INTERVAL,
     Claim,
     acquire,
@@ -33,8 +34,6 @@ from shared.resilience.heartbeat import keep_extending
 from shared.retrieval.chunking import split_into_chunks
 
 T = TypeVar("T")
-DELETED_HASH = ""
-"""The content hash of a deleted conversation."""
 
 
 class Superseded(Exception):

@@ -6,7 +6,7 @@ Also called: outbox, transactional outbox.
 from datetime import datetime
 
 from shared.data.store.codec import dump, load
-from shared.domain.conversations.claim import Claim, announce
+from shared.domain.conversations.claim import DELETED_HASH, Claim, announce
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.store.documents import Create, Document, Set, Write
@@ -30,6 +30,16 @@ async def build_change_announcement(
     tx: Transaction, uid: UserId, changed: Conversation, now: datetime
 ) -> Write:
     """Return the write that announces what a transaction stores; it reads the claim."""
-    path = claim_path(uid, changed.id)
+    return await _announce(tx, claim_path(uid, changed.id), content_hash(changed), now)
+
+
+async def build_deletion_announcement(
+    tx: Transaction, uid: UserId, conversation_id: ConversationId, now: datetime
+) -> Write:
+    """Return the write that announces that a transaction deletes a conversation; it reads the claim."""
+    return await _announce(tx, claim_path(uid, conversation_id), DELETED_HASH, now)
+
+
+async def _announce(tx: Transaction, path: str, new_hash: str, now: datetime) -> Write:
     claim = parse_claim(await tx.get(path))
-    return Set(path, dump(announce(claim, content_hash(changed), now)))
+    return Set(path, dump(announce(claim, new_hash, now)))

@@ -12,6 +12,7 @@ from anyio import to_thread
 from shared.data.conversations.announcements import (
     build_announcement,
     build_change_announcement,
+    build_deletion_announcement,
 )
 from shared.data.conversations.conversation_keys import ConversationKeys
 from shared.data.conversations.long_transcripts import run_beside_the_loop
@@ -359,8 +360,10 @@ class Conversations:
 
         await self._documents.transaction(work)
 
-    async def delete(self, uid: UserId, conversation_id: ConversationId) -> int:
+    async def delete(self, uid: UserId, conversation_id: ConversationId, *, now: datetime) -> int:
         """Delete it with its link and its content; return its bytes. Raises NotFound.
+
+        It is announced, should its event be lost: what was derived goes then as well.
 
         The marks of what its owner deleted go with its rows: they alone tell of some of them.
         """
@@ -374,8 +377,9 @@ class Conversations:
             if any(stored.merged_into for stored in conversations):
                 raise NotFound("Conversation not found")
             tokens = [stored.share_token for stored in conversations if stored.share_token]
-            deleted_paths = [*map(shared_path, tokens), *([path] if document else [])]
-            tx.write(*map(Delete, deleted_paths))
+            if document is not None:
+                announcement = await build_deletion_announcement(tx, uid, conversation_id, now)
+                tx.write(*map(Delete, [*map(shared_path, tokens), path]), announcement)
             return document
 
         # Of two deletions at once, only the one that finds the document may give its bytes back.

@@ -19,6 +19,8 @@ MAX_ATTEMPT_LIFETIME = timedelta(minutes=10)
 """Longer than any attempt runs: the platform ends a request after 540 seconds."""
 ABANDONED_AFTER = timedelta(minutes=15)
 """Past the last delivery of a message by itself: what is unfinished by then, only the sweep begins again."""
+DELETED_HASH = ""
+"""The content hash of a deleted conversation."""
 FOUND_AFTER = timedelta(minutes=4)
 """How long a change of ours waits for its event; the sweep of the next minute begins with it."""
 FIRST_WAIT = timedelta(seconds=5)

@@ -133,7 +133,7 @@ async def test_a_changed_task_outlives_its_conversation_and_a_new_one_of_the_sam
     await world.deliver_all()
     [task] = await stores.action_items.list_newest(ALICE, limit=2)
     await stores.action_items.change(ALICE, task.id, description="Call them today", edited=True)
-    await stores.conversations.delete(ALICE, TALK)
+    await stores.conversations.delete(ALICE, TALK, now=world.clock.now())
     await world.deliver_all()
 
     await stores.conversations.add(ALICE, HANDED_IN)
@@ -149,7 +149,7 @@ async def test_what_was_deleted_before_an_export_stays_deleted(database: SqliteD
     await stores.conversations.add(ALICE, HANDED_IN)
     await world.deliver_all()
     [memory] = await stores.memories.list_newest(ALICE, limit=2)
-    await stores.conversations.delete(ALICE, TALK)
+    await stores.conversations.delete(ALICE, TALK, now=world.clock.now())
     await world.deliver_all()
     tombstone = tombstone_path(conversation_path(ALICE, TALK), memory.id)
 

@@ -350,7 +350,7 @@ async def test_late_rows_of_a_memory_that_its_owner_deleted_go_with_a_redelivery
             [memory] = await memories.list_newest(ALICE, limit=2)
             await delete_memory(memories, index, ALICE, memory.id)
             if version is None:
-                await stores.conversations.delete(ALICE, TALK)
+                await stores.conversations.delete(ALICE, TALK, now=other.clock.now())
             elif version != OLD:
                 await other.write(version)
             await deliver_until_idle(other)

@@ -206,7 +206,7 @@ async def test_who_spoke_is_stored_with_the_conversation(stores):
 
 async def delete_and_count(stores: Stores, name: ConversationId) -> int | None:
     try:
-        return await stores.conversations.delete(ALICE, name)
+        return await stores.conversations.delete(ALICE, name, now=START)
     except (NotFound, Unavailable):
         return None
 

@@ -145,11 +145,11 @@ async def test_deleting_removes_the_parts_and_a_second_delete_raises_not_found(
 ):
     await conversations.add(ALICE, build_long_conversation())
 
-    await conversations.delete(ALICE, ConversationId("c1"))
+    await conversations.delete(ALICE, ConversationId("c1"), now=START)
 
     assert await documents.get("users/alice/conversations/c1/parts/0") is None
     with pytest.raises(NotFound):
-        await conversations.delete(ALICE, ConversationId("c1"))
+        await conversations.delete(ALICE, ConversationId("c1"), now=START)
 
 
 async def test_a_time_range_lists_conversations_that_are_not_discarded(conversations, documents):

@@ -195,13 +195,29 @@ async def test_a_conversation_under_the_id_of_a_deleted_one_is_announced_beside_
         added = build_test_conversation(listed_at=world.clock.now())
         await conversations.add(ALICE, added)
         await world.deliver_all()
-        await conversations.delete(ALICE, TALK)
+        await conversations.delete(ALICE, TALK, now=world.clock.now())
         again = replace(added, listed_at=world.clock.now())
         _, is_new = await conversations.add_once(ALICE, again)
         await lose_events(world)
 
     assert is_new
     assert (await world.load_conversation()).status == "completed"
+
+
+async def test_what_was_derived_goes_within_five_minutes_of_a_lost_event_of_a_deletion_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        added = build_test_conversation(listed_at=world.clock.now())
+        await world.deps.stores.conversations.add(ALICE, added)
+        await world.deliver_all()
+        derived = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+        await world.deps.stores.conversations.delete(ALICE, TALK, now=world.clock.now())
+        await lose_events(world)
+
+    assert derived != []
+    assert await world.deps.stores.memories.list_newest(ALICE, limit=9) == []
+    assert await world.search_ids("peanuts") == []
+    assert await world.documents.get(CLAIM) is None
 
 
 async def test_the_time_that_a_conversation_waited_is_part_of_its_age_d7(database):
