@@ -101,7 +101,13 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
         return Part(name=name, contents=read())
     except UnreadableFile as refusal:
         return Part(name=name, refusal=refusal)
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # no reader foresees every value
+    except (
+        ArithmeticError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):  # no reader foresees every value
         return Part(name=name, refusal=UnreadableFile(SENSELESS))
 
 

@@ -1,5 +1,6 @@
 """Chats as other programs export them: who said what and when, oldest first, and no notices."""
 
+import base64
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -207,6 +208,32 @@ def test_each_mail_of_a_mailbox_is_a_conversation_and_one_without_text_is_named(
         ("Page", "2026-02-02T02:40", [("Ann", 0, "Good.")]),
     ]
     assert [left["title"] for left in entry["left_out"]] == ["Nothing"]
+
+
+def test_a_broken_mail_of_a_mailbox_costs_no_other_and_gets_no_invented_name():
+    mark, date = (
+        "From ann@x.example Mon Feb  2 02:40:00 2026",
+        "Date: Mon, 2 Feb 2026 02:40:00 +0000",
+    )
+    encoded = 'Content-Type: text/plain; charset="x-none"\nContent-Transfer-Encoding: base64\n'
+    mails = [
+        f"From: Ann <a@x.example>\n{date}\nSubject: Boat\n\nReady.\n\nFrom here we sail in 2027\n",
+        f"From: Ann <a@x.example>\n{date}\nSubject: Odd\n{encoded}\n{base64.b64encode(b'Sail.').decode()}\n",
+        f'From: "\n{date}\n\nNo subject.\n',
+    ]
+
+    [entry], conversations = read("mail.mbox", "".join(f"{mark}\n{mail}\n" for mail in mails))
+
+    moment = "2026-02-02T02:40"
+    assert [
+        (title, at, [words for _, _, words in turns]) for title, at, turns in conversations
+    ] == [
+        ("Boat", moment, ["Ready.", "From here we sail in 2027"]),
+        ("Odd", moment, ["Sail."]),
+        ("", moment, ["No subject."]),
+    ]
+    assert "None" not in str([turns for _, _, turns in conversations])
+    assert entry["left_out"] == []
 
 
 @pytest.mark.parametrize(
