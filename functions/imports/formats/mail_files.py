@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from email import message_from_string, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 
 from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
@@ -110,7 +110,7 @@ def _read_body(mail: EmailMessage) -> str:
     return extract_text(text.encode(), "utf-8").text if is_page else text
 
 
-def _decode(body: EmailMessage) -> str:
+def _decode(body: MIMEPart) -> str:
     """Decode a text by the charset that it names, or as files are where nobody knows that. Raises UnreadableFile."""
     try:
         return str(body.get_content())
