@@ -131,6 +131,12 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "read_file": import_text,
     "read_cues": lambda text: import_text(f"00:01.000 --> 00:02.000\n{text}"),
     "read_chat": lambda text: import_text(f"27.01.26, 17:03 - Ann: hi\n{text}"),
+    "read_chat_list": lambda text: import_text(
+        json.dumps([{"sender_name": "Ann", "timestamp_ms": 1.7e12, "content": "hi", "note": text}])
+    ),
+    "read_mailbox": lambda text: import_text(
+        f"From a Mon 2024\nFrom: a\nDate: b\nSubject: c\n\n{text}"
+    ),
     "find_date": stamps.find_date,
     "list_lines": lambda text: [*list_lines(text)],
     "list_tags": lambda text: [*list_lines(f"<w:p><w:t>{text}")],

@@ -12,6 +12,10 @@ from shared.domain.value import value
 
 END_CHARS = 1_500
 _AGAIN = "run the same command again: it goes on where it stopped."
+_EXISTS = (
+    "Something is there that Terraform does not know: it was made by hand, or its state was lost. docs/operate.md says how"
+    " `terraform import` takes it over."
+)
 _STATUSES = {
     "INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
     "ALREADY_EXISTS": 409, "ABORTED": 409, "RESOURCE_EXHAUSTED": 429, "DEADLINE_EXCEEDED": 504,
@@ -110,6 +114,7 @@ _KINDS = (
         sentence="The trigger is not where the documents are. `gcloud firestore databases list` says where that is: say"
         " FIRESTORE_LOCATION with it; then " + _AGAIN,
     ),
+    _Kind(sign=r"already exists|alreadyExists", sentence=_EXISTS),
     _Kind(
         sign=r"addresses/serverless-|serverless-ipv[46]",
         place=r"compute_subnetwork|^subnetwork$|/subnetworks/",
@@ -119,7 +124,7 @@ _KINDS = (
     ),
     _Kind(
         sign=r"underlying data changed|[Cc]ontention",
-        place=r"firestore_(?:index|field)|^(?:index|field)$|collectionGroups|firestore",
+        place=r"firestore_(?:index|field)|^(?:index|field)$|collectionGroups",
         statuses=(409, 504),
         sentence="Firestore is still building indexes, which may take an hour. `gcloud firestore operations list` shows how far it"
         " is; then " + _AGAIN,
@@ -129,13 +134,7 @@ _KINDS = (
         sentence="Your account lacks the permission {0}. Ask whoever owns the project for it; then "
         + _AGAIN,
     ),
-    _Kind(
-        sign=r"already exists|alreadyExists",
-        place=r".",
-        statuses=(409,),
-        sentence="Something is there that Terraform does not know: it was made by hand, or its state was lost. docs/operate.md says how"
-        " `terraform import` takes it over.",
-    ),
+    _Kind(place=r".", statuses=(409,), sentence=_EXISTS),
     _Kind(
         sign=r"[Qq]uota exceeded|QUOTA_EXCEEDED|rateLimitExceeded",
         place=r".",

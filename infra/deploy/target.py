@@ -25,8 +25,13 @@ class Target:
     def read_variable(self, stack: str, name: str) -> str:
         """Return a text or a number that the environment sets, or nothing."""
         text = (TERRAFORM / stack / f"{self.environment}.tfvars").read_text()
-        match = re.search(rf'^{name}\s*=\s*"?([^"\n]*)', text, re.MULTILINE)
-        return match[1] if match else ""
+        return find_value(text, name)
+
+
+def find_value(text: str, name: str) -> str:
+    """Return the text or number of a variable in a .tfvars file, without the comment behind it; or nothing."""
+    match = re.search(rf'^{name}[ \t]*=[ \t]*(?:"([^"\n]*)"|([^\s#]+))', text, re.MULTILINE)
+    return (match[1] or match[2] or "") if match else ""
 
 
 def list_environments() -> list[str]:

@@ -13,7 +13,7 @@ _MOMENT = re.compile(
 )
 _RECEIPT = re.compile(r"\s*(?:\(.*\))?")
 """What stands behind the moment of a message; behind that of a notice stand words."""
-_FILE_LINE = re.compile(r"(?:[~/]|attachments/)[^\n]*\.\w{2,5}")
+_FILE_LINE = re.compile(r"(?:~?/[^/\n]+/|attachments/)[^\n]*\.\w{2,5}")
 REACTIONS = "Tapbacks:"
 ANSWER_MARK = "This message responded to an earlier message."
 INDENT = "    "

@@ -5,21 +5,27 @@ Also called: email import.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from email import message_from_string, policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 
 from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
 from shared.integrations.html_text import extract_text
-from shared.library.decoding import UnreadableFile
+from shared.library.decoding import UnreadableFile, decode
 
 _HEADER = re.compile(r"\s*(?:[A-Z][A-Za-z-]{1,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,200}\n", re.ASCII)
-_POSTMARK = re.compile(r"^From \S[^\n]*\b\d{4}(?: [+-]\d{4})?[ \t\r]*$", re.MULTILINE)
-"""The line between the mails of a mailbox (RFC 4155)."""
+_POSTMARK = re.compile(
+    r"^From \S[^\n]*\b\d{4}(?: [+-]\d{4})?[ \t\r]*\n(?=[A-Z][A-Za-z-]{0,40}:)",
+    re.MULTILINE | re.ASCII,
+)
+"""The line between the mails of a mailbox (RFC 4155), above the first field of one."""
 _QUOTED_FROM = re.compile(r"^>(?=>*From )", re.MULTILINE)
 ENCODED = ("base64", "quoted-printable")
 MAX_HEADER_CHARS = 100_000
+SENSELESS_FIELD = (AttributeError, LookupError, TypeError, ValueError)
+"""What the parser of fields raises for some that break their rules."""
 _REQUIRED = ("from", "date", "subject")
 
 
@@ -32,9 +38,9 @@ def is_mail(file: TextFile) -> bool:
 
 def is_mailbox(file: TextFile) -> bool:
     """Tell whether a text is mails, each below a line that begins with `From ` and ends with a year."""
-    first, _, rest = file.text.lstrip().partition("\n")
-    mail = TextFile(name=file.name, text=rest)
-    return bool(_POSTMARK.fullmatch(first.rstrip())) and is_mail(mail)
+    text = file.text.lstrip()
+    mark = _POSTMARK.match(text)
+    return mark is not None and is_mail(TextFile(name=file.name, text=text[mark.end() :]))
 
 
 def read_mailbox(file: TextFile) -> Contents:
@@ -46,7 +52,9 @@ def read_mailbox(file: TextFile) -> Contents:
         try:
             contents = read_mail(mail)
         except UnreadableFile as refusal:
-            left_out.append(LeftOut(title=_parse(mail)["subject"] or "", reason=str(refusal)))
+            left_out.append(
+                LeftOut(title=_find_field(_parse(mail), "subject"), reason=str(refusal))
+            )
             continue
         drafts += contents.conversations
         left_out += contents.left_out
@@ -68,7 +76,7 @@ def read_mail(file: TextFile) -> Contents:
         raise UnreadableFile("it is a mail without a text")
     return Contents(
         conversations=[
-            Draft(turns=turns, title=str(mail["subject"]).strip(), started_at=_find_date(mail))
+            Draft(turns=turns, title=_find_field(mail, "subject"), started_at=_find_date(mail))
         ],
         left_out=list(_count_attached(mail)),
     )
@@ -97,18 +105,36 @@ def _read_body(mail: EmailMessage) -> str:
     if body is None:
         return ""
     is_encoded = str(body["content-transfer-encoding"]).casefold() in ENCODED
-    text = str(body.get_content() if is_encoded else body.get_payload())
+    text = _decode(body) if is_encoded else str(body.get_payload())
     is_page = body.get_content_subtype() == "html"
     return extract_text(text.encode(), "utf-8").text if is_page else text
 
 
+def _decode(body: MIMEPart) -> str:
+    """Decode a text by the charset that it names, or as files are where nobody knows that. Raises UnreadableFile."""
+    try:
+        return str(body.get_content())
+    except LookupError:
+        payload = body.get_payload(decode=True)
+        return decode(payload) if isinstance(payload, bytes) else ""
+
+
+def _find_field(mail: EmailMessage, name: str) -> str:
+    """Return a field of the header; empty where it is not there, or what stands in it makes no sense."""
+    with suppress(*SENSELESS_FIELD):
+        return str(mail[name] or "").strip()
+    return ""
+
+
 def _find_sender(mail: EmailMessage) -> str:
-    addresses = getattr(mail["from"], "addresses", ())
-    return next((a.display_name or a.addr_spec for a in addresses), str(mail["from"]).strip())
+    """Return the name of who wrote it, or else the address."""
+    with suppress(*SENSELESS_FIELD):
+        addresses = getattr(mail["from"], "addresses", ())
+        return next((a.display_name or a.addr_spec for a in addresses), _find_field(mail, "from"))
+    return ""
 
 
 def _find_date(mail: EmailMessage) -> datetime | None:
-    try:
-        return parsedate_to_datetime(str(mail["date"]))
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return parsedate_to_datetime(_find_field(mail, "date"))
+    return None

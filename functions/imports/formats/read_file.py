@@ -51,11 +51,16 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         parts = [
             _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack, people))
             for path, unpack in _list_members(data)
-            if not (people and PurePosixPath(path).name in SLACK_LISTS)
         ]
     except UnreadableFile as error:
         return [Part(name=name, refusal=error)]
-    told = [part for part in parts if not isinstance(part.refusal, EmptyPart)]
+    passed_over = SLACK_LISTS if people else frozenset[str]()
+    told = [
+        part
+        for part in parts
+        if not isinstance(part.refusal, EmptyPart)
+        and (part.contents or PurePosixPath(part.name).name not in passed_over)
+    ]
     return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
 
 
@@ -101,7 +106,13 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
         return Part(name=name, contents=read())
     except UnreadableFile as refusal:
         return Part(name=name, refusal=refusal)
-    except (ArithmeticError, LookupError, TypeError, ValueError):  # no reader foresees every value
+    except (
+        ArithmeticError,
+        LookupError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ):  # no reader foresees every value
         return Part(name=name, refusal=UnreadableFile(SENSELESS))
 
 

@@ -14,6 +14,7 @@ from functions.imports.formats.json_fields import (
     find_time,
     list_objects,
 )
+from functions.imports.formats.unread import count_unread_fields
 
 LIST_FILES = frozenset(
     {
@@ -55,15 +56,20 @@ def read_channel_day(content: Any, *, title: str, people: Mapping[str, str]) -> 
     """Read the messages of a file; `title` is the name of the channel."""
     items = list_objects(content)
     names = {**_list_profiles(items), **people}
-    messages = [
-        Message(at=at, speaker=_find_sender(item, names), text=text)
-        for item in items
-        if item.get("subtype") in SPOKEN_SUBTYPES
-        and (text := _write_out(find_text(item, ("text",)) or "", names).strip())
-        and (at := find_time({"at": find_number(item, ("ts",))}, ("at",)))
-    ]
+    messages: list[Message] = []
+    unread: list[Fields] = []
+    for item in items:
+        text = _write_out(find_text(item, ("text",)) or "", names).strip()
+        at = find_time({"at": find_number(item, ("ts",))}, ("at",))
+        if item.get("subtype") not in SPOKEN_SUBTYPES:
+            continue
+        if text and at:
+            messages.append(Message(at=at, speaker=_find_sender(item, names), text=text))
+        else:
+            unread.append(item)
     messages.sort(key=lambda message: message.at)
-    return Contents(conversations=list(build_chat(messages, title=title)))
+    drafts = list(build_chat(messages, title=title))
+    return Contents(conversations=drafts, left_out=count_unread_fields(unread, drafts))
 
 
 def _list_profiles(items: Sequence[Fields]) -> dict[str, str]:

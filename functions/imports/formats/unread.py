@@ -7,7 +7,7 @@ from typing import Any
 
 from functions.imports.formats.drafts import Draft, LeftOut
 
-_ADDRESS = re.compile(r"\w+://\S+|\S+@\S+")
+_ADDRESS_MARKS = ("://", "@")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\d_]+")
 """A word; of languages that write none, a character."""
 MIN_WORDS = 4
@@ -72,7 +72,8 @@ def _walk(content: Any) -> Iterator[tuple[str, str]]:
 
 def _count_words(text: str) -> int:
     """Count the words of a text; where digits are many, it is a date or an id."""
-    bare = _ADDRESS.sub("", text)
+    written = text.split()
+    bare = " ".join(w for w in written if not any(mark in w for mark in _ADDRESS_MARKS))
     digits = sum(map(str.isdecimal, bare))
     words = _WORD.findall(bare)
     return len(words) if 4 * digits < sum(map(len, words)) else 0

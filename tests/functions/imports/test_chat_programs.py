@@ -1,5 +1,6 @@
 """Chats as other programs export them: who said what and when, oldest first, and no notices."""
 
+import base64
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -164,6 +165,41 @@ def test_an_export_of_slack_is_read_with_the_names_of_its_people():
     assert conversations == [("general", "2026-02-02T02:40", turns)]
 
 
+def test_another_archive_with_a_list_of_users_loses_no_chat():
+    files = {
+        "users.json": json.dumps([{"id": "U1", "name": "Ann"}]),
+        "groups.json": json.dumps(TELEGRAM),
+    }
+
+    entries, conversations = read("chats.zip", build_zip(files))
+
+    assert [(entry["name"], entry["status"]) for entry in entries] == [
+        ("chats.zip/groups.json", "kept")
+    ]
+    assert len(conversations) == 1
+
+
+def test_what_slack_has_beside_texts_is_counted():
+    posted = {"type": "message", "ts": "1770000000.1", "user": "U1"}
+    attached = {
+        **posted,
+        "text": "",
+        "attachments": [{"text": "The night build failed on the new machine"}],
+    }
+
+    [entry], _ = read("day.json", json.dumps([{**posted, "text": "Up?"}, attached]))
+
+    assert [(left["title"], left["words"]) for left in entry["left_out"]] == [("text", 8)]
+
+
+def test_a_message_of_imessage_that_begins_with_a_slash_is_no_file():
+    lines = ["/me waves at cafe.de", "/Users/ann/Library/IMG 1.jpeg"]
+
+    _, [(_, _, turns)] = read("a.txt", "\n".join(["Feb 02, 2026  2:40:00 AM", "Me", *lines, ""]))
+
+    assert [words for _, _, words in turns] == ["/me waves at cafe.de"]
+
+
 def test_a_note_of_keep_has_its_title_and_day_and_stays_out_when_thrown_away():
     note = {
         "title": "Shopping",
@@ -207,6 +243,32 @@ def test_each_mail_of_a_mailbox_is_a_conversation_and_one_without_text_is_named(
         ("Page", "2026-02-02T02:40", [("Ann", 0, "Good.")]),
     ]
     assert [left["title"] for left in entry["left_out"]] == ["Nothing"]
+
+
+def test_a_broken_mail_of_a_mailbox_costs_no_other_and_gets_no_invented_name():
+    mark, date = (
+        "From ann@x.example Mon Feb  2 02:40:00 2026",
+        "Date: Mon, 2 Feb 2026 02:40:00 +0000",
+    )
+    encoded = 'Content-Type: text/plain; charset="x-none"\nContent-Transfer-Encoding: base64\n'
+    mails = [
+        f"From: Ann <a@x.example>\n{date}\nSubject: Boat\n\nReady.\n\nFrom here we sail in 2027\n",
+        f"From: Ann <a@x.example>\n{date}\nSubject: Odd\n{encoded}\n{base64.b64encode(b'Sail.').decode()}\n",
+        f'From: "\n{date}\n\nNo subject.\n',
+    ]
+
+    [entry], conversations = read("mail.mbox", "".join(f"{mark}\n{mail}\n" for mail in mails))
+
+    moment = "2026-02-02T02:40"
+    assert [
+        (title, at, [words for _, _, words in turns]) for title, at, turns in conversations
+    ] == [
+        ("Boat", moment, ["Ready.", "From here we sail in 2027"]),
+        ("Odd", moment, ["Sail."]),
+        ("", moment, ["No subject."]),
+    ]
+    assert "None" not in str([turns for _, _, turns in conversations])
+    assert entry["left_out"] == []
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,16 @@ def test_every_json_file_is_kept_or_refused_with_a_reason(content, turn):
     assert json.dumps(entry, ensure_ascii=False).encode()
 
 
+def test_a_deeply_nested_file_of_an_archive_does_not_cost_the_others():
+    message = '"sender_name": "Ann", "timestamp_ms": 1770000000000, "content": "Hello."'
+    nested = f'[{{{message}, "more": {"[" * 700}{"]" * 700}}}]'
+    archive = build_zip({"a.json": nested, CHAT_NAME: CHAT})
+
+    plan = plan_file(SourceFile(name="a.zip", data=archive, modified=NOW), "Asia/Tokyo", NOW)
+
+    assert [entry["status"] for entry in plan.entries] == ["refused", "kept"]
+
+
 async def test_a_senseless_file_does_not_cost_the_others_of_a_request(alice):
     imported = await post_files(alice, {"a.json": build_talk(end=1e300), CHAT_NAME: CHAT})
 

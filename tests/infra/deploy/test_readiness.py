@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from infra.deploy.google import Google, open_google
 from infra.deploy.readiness import find_problems, read_needs
-from infra.deploy.target import Target
+from infra.deploy.target import Target, find_value
 from tests.servers import run_server
 
 QUOTAS = "/cloudquotas/v1/projects/demo/locations/global/services/run.googleapis.com/quotaInfos"
@@ -122,3 +122,12 @@ def test_what_google_does_not_tell_is_named_and_stops_nothing_f1(path: str) -> N
 
     assert not stops
     assert problem.startswith("Google does not tell ")
+
+
+def test_a_variable_is_read_without_the_comment_behind_it() -> None:
+    text = 'monthly_budget = 0 # none\ndomain = "a.example.org" # ours\napp_check = ""\n'
+
+    found = [
+        find_value(text, name) for name in ("monthly_budget", "domain", "app_check", "sign_up")
+    ]
+    assert found == ["0", "a.example.org", "", ""]

@@ -104,7 +104,8 @@ def parse_moment(text: str, now: datetime) -> Moment | None:
 
 def drop_relative_days(text: str) -> str:
     """Return a text without the words that mean another day once theirs has passed, if anything else is said."""
-    rest = " ".join(_AFTER_DAYS.sub(" ", text).split()).replace(" ,", ",")
+    bare = " ".join(text.split())  # a run of blanks would be tried from each of them
+    rest = " ".join(_AFTER_DAYS.sub(" ", bare).split()).replace(" ,", ",")
     return rest.strip(" ,") if len(rest.split()) > 1 else text
 
 

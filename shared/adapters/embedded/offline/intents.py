@@ -1,7 +1,8 @@
 """Intents: what a question or a request is for, by our labelled examples in five languages (intents.json).
 
 An example marks what varies in brackets. A request in just such a form has that intent, and its object stands in
-their place. Of others the nearest examples decide: by meaning where an encoder runs, else by their words.
+their place. Of others the nearest examples decide, by meaning where an encoder runs, else by their words; they change
+nothing, because a request, a question about one and its opposite mean nearly the same.
 
 Also called: intent classification, slot filling.
 """
@@ -49,10 +50,9 @@ Intent = Literal[
 REQUESTS: frozenset[Intent] = frozenset(
     ("add_task", "remember", "forget", "complete_task", "delete_talk")
 )
-"""What changes something: a question never asks for it by its words or meaning alone."""
+"""What changes something: it is asked for in the form of an example alone."""
 MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
-MIN_REQUEST_SHARE = 0.7
 UNKNOWN_RARITY = 2.0
 """Of a word that no example has in its fixed parts; one of a single example has six."""
 MIN_LIKENESS = 0.6
@@ -90,10 +90,8 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     """Read a text by exact form, else by meaning, else by its words."""
     if exact := _match_form(text) or _match_form(drop_relative_days(text)):
         return exact
-    intent, is_clear = _read_meaning(vector) if vector is not None else (None, False)
-    intent = intent or _read_words(text)
-    is_asked = text.rstrip().endswith(("?", "？")) and not _POLITE.match(text)
-    if intent in REQUESTS and (is_asked or not is_clear):
+    intent = (_read_meaning(vector) if vector is not None else None) or _read_words(text)
+    if intent in REQUESTS:
         return Reading(intent="search")
     return Reading(intent=intent, object=_take_object(text, intent))
 
@@ -153,18 +151,30 @@ def _match_form(text: str) -> Reading | None:
 
 
 def _find_form(text: str, intents: Container[Intent]) -> tuple[Form | None, str]:
-    """Return the longest form of some intents that a text has, with what stands in its open place."""
+    """Return the longest form of some intents that a text has, with what stands in its open place.
+
+    It may have one with or without a polite opening: "Can you remember …?" asks, "Can you remember that …?" requests.
+    """
     whole = " ".join(text.split())
-    if opening := _POLITE.match(whole):
-        whole = whole[opening.end() :].rstrip(_END)
+    opening = _POLITE.match(whole)
+    texts = [whole, whole[opening.end() :].rstrip(_END)] if opening else [whole]
+    found = (_find_whole_form(each, intents) for each in texts)
+    return max(found, key=lambda pair: _count_fixed(pair[0]))
+
+
+def _find_whole_form(whole: str, intents: Container[Intent]) -> tuple[Form | None, str]:
     bare, lower = whole.rstrip(_END), _fold(whole).rstrip(_END)
     if len(bare) != len(lower):  # a capital letter may be two in lower case
         bare = lower
     fitting = [f for f in _load_forms() if f.intent in intents and _fits(f, lower, whole)]
-    form = max(fitting, key=lambda form: len(form.before) + len(form.after), default=None)
+    form = max(fitting, key=_count_fixed, default=None)
     if form is None or not form.is_open:
         return form, ""
     return form, bare[len(form.before) : len(bare) - len(form.after)].strip()
+
+
+def _count_fixed(form: Form | None) -> int:
+    return len(form.before) + len(form.after) if form else 0
 
 
 def _fits(form: Form, lower: str, whole: str) -> bool:
@@ -180,12 +190,11 @@ def _fits(form: Form, lower: str, whole: str) -> bool:
     )
 
 
-def _read_meaning(vector: Sequence[float]) -> tuple[Intent | None, bool]:
-    """Return the intent that is nearest, None where none is near enough, and whether it is clear."""
+def _read_meaning(vector: Sequence[float]) -> Intent | None:
+    """Return the intent that is nearest; None where none is near enough."""
     shares = load_table().weigh(vector)
     intent = max(shares, key=lambda intent: shares[intent])
-    share = shares[intent]
-    return (intent if share >= MIN_SHARE else None), share >= MIN_REQUEST_SHARE
+    return intent if shares[intent] >= MIN_SHARE else None
 
 
 def _read_words(text: str) -> Intent:

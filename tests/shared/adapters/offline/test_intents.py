@@ -53,6 +53,12 @@ REQUESTED = (
     ("Remember that I like tea", "remember", "I like tea"),
     ("Please remember my shoe size is 43", "remember", "my shoe size is 43"),
     ("Forget that I play the cello", "forget", "I play the cello"),
+    ("Can you remember that I am left-handed?", "remember", "I am left-handed"),
+    ("Do not forget that I like tea", "remember", "I like tea"),
+    ("Remember to call Mum", "add_task", "call Mum"),
+    ("Could you please delete the call about the roof?", "delete_talk", "the roof"),
+    ("Tick the milk off", "complete_task", "the milk"),
+    ("Can you remember to call Mum?", "add_task", "call Mum"),
     ("Forget that", "forget", ""),
     ("Mark the train tickets as done", "complete_task", "the train tickets"),
     ("Hake den Zahnarzt ab", "complete_task", "den Zahnarzt"),
@@ -73,6 +79,17 @@ ASKED = (
     ("hello, what did Anna say about the garden?", "search"), ("What did I promise Lena?", "search"),
     ("Did Ann remind me to call the printer?", "search"), ("Remind me what we agreed on", "search"),
     ("Remember when we met in Oslo?", "search"), ("Will you forget that I called?", "search"),
+)  # fmt: skip
+
+NO_REQUESTS = (
+    "did I mark the tickets as done", "Why did you delete the conversation with the bank?!",
+    "Why did you delete the conversation with the bank? I needed it.", "Did I write down that I lent Ben the drill",
+    "Do not mark the train tickets as done", "Don't close the task about the tyres yet", "Is milk on my to-do list",
+    "Remember what Anna said about the budget", "Note that down", "Remember that",
+    "I wonder whether I marked the tickets as done.", "Can you remember my shoe size?", "I forgot what I said about my boss",
+    "Could you remember what Anna said about the budget?", "Remind me about what Lena said on the phone",
+    "Hake den Zahnarzt nicht ab", "Lösche das Gespräch mit der Bank nicht", "Hast du das Gespräch mit der Bank gelöscht",
+    "No borres la conversación con el banco", "Ne supprime pas la conversation avec la banque", "銀行との会話を削除しないで",
 )  # fmt: skip
 
 
@@ -115,6 +132,13 @@ def test_four_of_five_unseen_questions_are_told_from_general_ones_p2():
 @pytest.mark.parametrize("question", [*PERSONAL, *(question for question, _ in UNSEEN)])
 def test_no_question_is_taken_for_a_request(question):
     assert read_intent(question).intent not in REQUESTS
+
+
+def test_what_asks_about_a_request_or_forbids_it_changes_nothing():
+    found = [*zip(NO_REQUESTS, read_meanings(list(NO_REQUESTS)), strict=True)]
+    found += [(text, read_intent(text).intent) for text in NO_REQUESTS]
+
+    assert [(text, intent) for text, intent in found if intent in REQUESTS] == []
 
 
 def test_the_vectors_are_of_the_examples():
