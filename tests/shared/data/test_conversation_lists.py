@@ -148,7 +148,7 @@ async def test_a_deleted_conversation_leaves_no_gap(any_documents):
     await store(any_documents, *map(build, range(4)))
     await list_ids(any_documents)
 
-    await Conversations(any_documents).delete(ALICE, ConversationId("c003"))
+    await Conversations(any_documents).delete(ALICE, ConversationId("c003"), now=NOW)
     await any_documents.write(Delete(conversation_path(ALICE, ConversationId("c002"))))
 
     assert await list_ids(any_documents, limit=2) == ["c001", "c000"]
@@ -247,7 +247,9 @@ class Library:
                 known = self.expected[n]
                 await self._put(n, replace(known, starred=True, listed_at=self.now))
             case "delete" if n in self.expected:
-                await Conversations(self.documents).delete(ALICE, self.expected.pop(n).id)
+                await Conversations(self.documents).delete(
+                    ALICE, self.expected.pop(n).id, now=self.now
+                )
             case "lose" if n in self.expected:
                 path = conversation_path(ALICE, self.expected.pop(n).id)
                 await self.documents.write(Delete(path))
