@@ -69,10 +69,10 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
     page.get_by_role("button", name=re.compile("Inbox")).click()
     page.get_by_text("Notification settings").press("Enter")
     expect(page.get_by_label("Apps may notify me")).to_be_checked()
-    expect(page.get_by_label("From", exact=True)).to_be_disabled()
+    expect(page.locator("#preferences").get_by_label("From", exact=True)).to_be_disabled()
 
     page.get_by_label("Keep quiet hours").press("Space")
-    page.get_by_label("From", exact=True).fill("21:30")
+    page.locator("#preferences").get_by_label("From", exact=True).fill("21:30")
     page.get_by_label("Deliver what arrives meanwhile").select_option(
         "in one notification, at 08:00"
     )
@@ -93,7 +93,7 @@ def test_notification_preferences_are_set_by_keyboard_and_saved_at_once_t16(
     page.get_by_role("button", name=re.compile("Inbox")).click()
     page.get_by_text("Notification settings").click()
     expect(page.get_by_label("Grocer")).not_to_be_checked()
-    expect(page.get_by_label("From", exact=True)).to_have_value("21:30")
+    expect(page.locator("#preferences").get_by_label("From", exact=True)).to_have_value("21:30")
     expect(page.get_by_label("Deliver what arrives meanwhile")).to_have_value("8")
     assert console.page_errors == []
 
@@ -105,6 +105,6 @@ def test_a_preference_that_is_refused_says_why_t16(console: Console) -> None:
     page.get_by_text("Notification settings").click()
     page.get_by_label("Keep quiet hours").check()
 
-    page.get_by_label("From", exact=True).fill("07:00")
+    page.locator("#preferences").get_by_label("From", exact=True).fill("07:00")
 
     expect(console.problem).to_contain_text("begin and end at the same time")

@@ -19,6 +19,7 @@ LINES: list[dict[str, Any]] = [
     {"id": "s2", "text": "We meet at pier four.", "speaker": "SPEAKER_01", "is_user": False},
     {"id": "s3", "text": "See you there.", "speaker": "SPEAKER_00"},
 ]
+WHOLE = "process_conversation/whole"
 
 
 async def add(world, alice, lines=LINES):
@@ -31,6 +32,7 @@ async def add(world, alice, lines=LINES):
 @pytest.fixture
 async def processed_world(world, alice):
     world.model._answers[EXTRACTION] += [build_outputs()] * 5
+    world.model._answers[WHOLE] = [{"title": "The whole", "overview": "All parts."}]
     await add(world, alice)
     await alice.post("/v1/users/people", json={"id": "ann", "name": "Ann"})
     return world

@@ -53,6 +53,7 @@ VALID_BODIES: dict[str, Any] = {
     "PATCH /v1/action-items/batch": {"items": [{"id": "t", "sort_order": 1}]},
     "PATCH /v1/action-items/{action_item_id}": {"completed": True},
     "PATCH /v1/users/people/{person_id}/name": {"value": "Anna"},
+    "PATCH /v1/users/people/{person_id}/role": {"value": "my sister"},
     "PATCH /v1/goals/{goal_id}": GOAL,
     "PATCH /v1/users/language": {"language": "pt"},
     "PATCH /v1/users/onboarding": {"completed": True},
