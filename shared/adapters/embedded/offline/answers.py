@@ -153,7 +153,7 @@ def _ask_which_task(request: Request, result: Result) -> str:
     """Say why no task was ticked off: several fit, or none."""
     zone = request.now.tzinfo if request.now else None
     tasks = parse_tasks(result.text)
-    chosen = choose_tasks(request.wanted, tasks)
+    chosen = choose_tasks(request.wanted_terms, tasks)
     if len(chosen) == 1:
         return ""  # the next result tells that it is done
     lines = [task.describe(zone) for task in chosen or tasks]

@@ -70,7 +70,7 @@ class Request:
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property
-    def wanted(self) -> frozenset[str]:
+    def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
         terms = list_content_terms(drop_past_span(self.reading.object))
         return frozenset(terms - list_form_terms(self.intent)) or self.topic
@@ -169,12 +169,12 @@ def _add_task(request: Request) -> Iterator[PlannedCall]:
 
 
 def _look_for_memories(request: Request) -> Iterator[PlannedCall]:
-    if request.wanted:
+    if request.wanted_terms:
         yield "search_memories", request.query
 
 
 def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if memories := choose_memories(request.wanted, results):
+    if memories := choose_memories(request.wanted_terms, results):
         named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
         yield "delete_memories", {"memories": named}
 
@@ -184,7 +184,7 @@ def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
 
 
 def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if talk := choose_talk(request.wanted, results):
+    if talk := choose_talk(request.wanted_terms, results):
         yield "delete_conversation", {"conversation_id": talk["conversation_id"]}
 
 
@@ -204,7 +204,7 @@ def _search_beside_tasks(request: Request, results: Results) -> Iterator[Planned
 
 
 def _complete_task(request: Request, results: Results) -> Iterator[PlannedCall]:
-    chosen = choose_tasks(request.wanted, parse_tasks(results[0].text))
+    chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
     if len(chosen) == 1:
         yield "update_action_item", {"action_item_id": chosen[0].id, "completed": True}
 
