@@ -228,10 +228,10 @@ def _list_latest(request: Request) -> Iterator[PlannedCall]:
 
 
 def _list_people(request: Request) -> Iterator[PlannedCall]:
-    if request.span:
+    if request.span or not request.topic:
         limit = {"limit": LISTED_CONVERSATIONS, "include_transcript": True}
         yield "get_conversations", {**_date(request), **limit}
-    if request.topic or not request.span:
+    if request.topic:
         yield from [call for call in _search(request) if call[0] != "get_conversations"]
 
 

@@ -130,6 +130,14 @@ def test_a_question_for_a_date_alone_lists_the_last_such_day(question, day):
     assert calls.get("get_conversations", {}).get("start_date") == start
 
 
+@pytest.mark.parametrize("question", ["Who did I talk to?", "Mit wem habe ich gesprochen?"])
+def test_whom_the_owner_talked_to_is_listed_where_no_time_or_topic_is_named(question):
+    [(tool, arguments)] = plan(question, NOW, LIBRARY_TOOLS)
+
+    assert tool == "get_conversations"
+    assert "start_date" not in arguments
+
+
 def test_only_offered_tools_are_called():
     assert plan("What did Anna say?", NOW, []) == []
 
