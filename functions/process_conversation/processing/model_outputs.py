@@ -254,6 +254,13 @@ class ExtractionOutput(ProcessingOutput):
 
     is_repaired: SkipJsonSchema[bool] = False
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_bare_structure(cls, value: object) -> object:
+        """Read one whose structure came without its field's name."""
+        is_bare = isinstance(value, dict) and "structure" not in value and "title" in value
+        return {**value, "structure": value} if is_bare else value
+
     @model_validator(mode="after")
     def _require_any_part(self) -> Self:
         if self.structure is None and self.memories is None:

@@ -198,7 +198,8 @@ class OpenaiModel:
         try:
             return _parse(second, prompt, schema, max_tokens=repair.max_tokens)
         except ModelFailed as error:
-            if prompt.is_divisible and second.end.reason == "length":
+            ends = {each.end.reason for each in (answer, second) if each is not None}
+            if prompt.is_divisible and "length" in ends:
                 message = f"the answer to {prompt.name!r} is longer than it may be"
                 raise ModelFailed(message, reason="too_long") from error
             raise
@@ -458,9 +459,13 @@ def _record(role: ModelRole, prompt: Prompt, finish_event: ModelCallFinished) ->
 
 
 def _is_endless(answer: _StructuredAnswer, prompt: Prompt, max_tokens: int | None) -> bool:
-    """Tell whether a model found no end: it repeats itself, or had all the room that an answer needs."""
+    """Tell whether a model found no end: it repeats itself, or had all the room that an answer needs.
+
+    That is what the prompt says, or as much as what it is about.
+    """
     if answer.end.reason == "length":
-        return (max_tokens or 0) >= prompt.answer_tokens
+        needed = min(prompt.answer_tokens, count_data_tokens(prompt.data))
+        return (max_tokens or 0) >= needed
     return answer.end.reason == "repetition"
 
 

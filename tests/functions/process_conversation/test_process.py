@@ -341,7 +341,11 @@ async def test_an_overview_that_came_is_not_lost_to_an_answer_that_was_cut_n1(da
     assert (structured.title, structured.overview != "") == ("The good one", True)
 
 
-@pytest.mark.parametrize("answers", [PARTS, PARTS[::-1]])
+@pytest.mark.parametrize(
+    "answers",
+    [PARTS, PARTS[::-1], (PARTS[0]["structure"], PARTS[1])],
+    ids=["first", "last", "bare"],
+)
 async def test_a_malformed_part_is_asked_for_once_more_and_the_other_kept_d5(database, answers):
     with ScriptedModel(answers={EXTRACTION: answers}) as model:
         world = build_processing_fixture(database, model)

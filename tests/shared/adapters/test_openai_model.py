@@ -611,15 +611,42 @@ async def test_an_answer_without_an_end_is_read_as_far_as_it_came_n1(server, mod
     assert len(server.requests) == 1
 
 
-async def test_an_answer_that_had_too_little_room_is_not_taken_for_a_whole_one_n2(server, model):
-    begun = '{"items": [{"title": "milk"}, {"title": "of'
-    server.play(
-        Script(schema="items", text=begun, finish_reason="length"),
-        Script(schema=IN_WORDS, text=begun, finish_reason="length"),
+BEGUN = '{"items": [{"title": "milk"}, {"title": "of'
+
+
+@pytest.fixture
+async def narrow_model(server: ScriptedOpenai) -> AsyncIterator[OpenaiModel]:
+    """A model of 4,096 tokens, whose answers have 1,024."""
+    openai_model = OpenaiModel(
+        api_key="our-key", base_url=server.url, models=MODELS, windows={"fast": 4_096}
+    )
+    yield openai_model
+    await openai_model.aclose()
+
+
+async def test_an_answer_longer_than_what_it_is_about_has_no_end_n1(server, narrow_model):
+    server.play(Script(schema="items", text=BEGUN, finish_reason="length"))
+
+    answer = await narrow_model.complete_structured(
+        "fast", replace(CUT, answer_tokens=2_000), Items
     )
 
+    assert [item.title for item in answer.items] == ["milk"]
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("end", ["length", "stop"])
+async def test_an_answer_that_had_too_little_room_is_not_taken_for_a_whole_one_n2(
+    server, narrow_model, end
+):
+    server.play(
+        Script(schema="items", text=BEGUN, finish_reason="length"),
+        Script(schema=IN_WORDS, text=BEGUN, finish_reason=end),
+    )
+    prompt = replace(CUT, answer_tokens=2_000, data={"said": "buy milk " * 700})
+
     with pytest.raises(ModelFailed) as raised:
-        await model.complete_structured("fast", replace(CUT, answer_tokens=10**9), Items)
+        await narrow_model.complete_structured("fast", prompt, Items)
 
     assert raised.value.reason == "too_long"
 
