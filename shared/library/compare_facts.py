@@ -73,11 +73,9 @@ def _is_decided(candidate: Candidate, known: Sequence[Memory]) -> bool:
 
 
 def _build_prompt(candidates: Sequence[Candidate], known: Sequence[Memory]) -> Prompt:
-    return Prompt(
-        name=PROMPT,
-        version=prompts.compute_version(PROMPT),
-        instructions=prompts.render(PROMPT),
-        data={
+    return prompts.build_prompt(
+        PROMPT,
+        {
             "facts": _number([each.memory for each in candidates]),
             "known": _number(known),
         },

@@ -5,8 +5,12 @@ Also called: prompt templates, prompt versions.
 
 import hashlib
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from shared.domain.models.model import Prompt
 
 FOLDER = Path(__file__).parent
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
@@ -22,6 +26,20 @@ def render(name: str, /, **values: str) -> str:
         mismatch = ", ".join(sorted(list_slots(name) ^ values.keys()))
         raise SlotMismatch(f"{name}: {mismatch}")
     return _SLOT.sub(lambda slot: values[slot[1]], _read_text(name))
+
+
+def build_prompt(
+    name: str, data: Mapping[str, Any], *, answer_tokens: int, is_divisible: bool = False
+) -> Prompt:
+    """Ask the prompt `<function>/<name>`, which has no slots, about `data`; see Prompt."""
+    return Prompt(
+        name=name,
+        version=compute_version(name),
+        instructions=render(name),
+        data=data,
+        answer_tokens=answer_tokens,
+        is_divisible=is_divisible,
+    )
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from shared import prompts
-from shared.domain.models.model import Prompt, ToolSpec
+from shared.domain.models.model import ToolSpec
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 
@@ -39,11 +39,9 @@ async def derive_arguments(
 
     Raises what the model raises.
     """
-    prompt = Prompt(
-        name=_PROMPT,
-        version=prompts.compute_version(_PROMPT),
-        instructions=prompts.render(_PROMPT),
-        data={
+    prompt = prompts.build_prompt(
+        _PROMPT,
+        {
             "message": message,
             "tool": _declare(spec),
             "now": local_time.replace(microsecond=0).isoformat(),

@@ -10,7 +10,6 @@ from shared.domain.chats.branches import build_path_to
 from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.models.model import Prompt
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt
 from shared.security.link_filter import extract_urls, filter_links
@@ -49,11 +48,9 @@ async def write_safe_answer(
         "question": question.text[:MAX_TEXT_CHARS],
         "answer": given_text[:MAX_TEXT_CHARS],
     }
-    prompt = Prompt(
-        name=PROMPT_NAME,
-        version=prompts.compute_version(PROMPT_NAME),
-        instructions=prompts.render(PROMPT_NAME),
-        data=data,
+    prompt = prompts.build_prompt(
+        PROMPT_NAME,
+        data,
         answer_tokens=ANSWER_TOKENS,
     )
     model = await load_model(deps, uid, chat=session.id)

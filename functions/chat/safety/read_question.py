@@ -87,11 +87,9 @@ def _build_prompts(window_tokens: int, text: str, earlier: Sequence[str]) -> lis
     room = compute_data_tokens(window_tokens, instructions, _ANSWER_TOKENS)
     room = max(min(room, MAX_TOKENS), _MIN_ROOM_TOKENS)
     return [
-        Prompt(
-            name=_PROMPT,
-            version=prompts.compute_version(_PROMPT),
-            instructions=instructions,
-            data={"message": mask_contacts(piece), "earlier": _fit(earlier, room, piece)},
+        prompts.build_prompt(
+            _PROMPT,
+            {"message": mask_contacts(piece), "earlier": _fit(earlier, room, piece)},
             answer_tokens=_ANSWER_TOKENS,
         )
         for piece in split_text(text, room * 3 // 4)

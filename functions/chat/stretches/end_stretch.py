@@ -175,11 +175,9 @@ def _build_prompt(
         room - count_data_tokens(data),
     )
     spoken = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-    return Prompt(
-        name=STRETCH_PROMPT,
-        version=prompts.compute_version(STRETCH_PROMPT),
-        instructions=instructions,
-        data={**data, "messages": spoken},
+    return prompts.build_prompt(
+        STRETCH_PROMPT,
+        {**data, "messages": spoken},
         answer_tokens=ANSWER_TOKENS,
     )
 

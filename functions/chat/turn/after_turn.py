@@ -130,11 +130,9 @@ def _build_prompt(summary: str, batch: Sequence[Message], window_tokens: int) ->
     left = room - count_data_tokens({"summary": "", "messages": frames})
     earlier, *texts = cut_texts([summary, *(row["text"] for row in rows)], left)
     messages = [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-    return Prompt(
-        name=SUMMARY_PROMPT,
-        version=prompts.compute_version(SUMMARY_PROMPT),
-        instructions=instructions,
-        data={"summary": earlier, "messages": messages},
+    return prompts.build_prompt(
+        SUMMARY_PROMPT,
+        {"summary": earlier, "messages": messages},
         answer_tokens=ANSWER_TOKENS,
     )
 

@@ -96,11 +96,9 @@ def trim_summary(summary: str) -> str:
 
 
 def _build_prompt(question: Message, answer: Message, calls: Sequence[CallStep]) -> Prompt:
-    return Prompt(
-        name=PROMPT_NAME,
-        version=prompts.compute_version(PROMPT_NAME),
-        instructions=prompts.render(PROMPT_NAME),
-        data={
+    return prompts.build_prompt(
+        PROMPT_NAME,
+        {
             "question": question.text[:MAX_TEXT_CHARS],
             "answer": select_model_words(answer)[:MAX_TEXT_CHARS],
             "results": [_describe(number, call) for number, call in enumerate(calls, start=1)],

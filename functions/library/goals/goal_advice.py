@@ -17,7 +17,6 @@ from functions.library.goals.goal_schemas import (
 from shared import prompts
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.models.model import Prompt
 from shared.domain.tasks.goal import Goal, GoalType
 from shared.library.deps import LibraryDeps
 from shared.library.user_model import load_model
@@ -74,9 +73,12 @@ async def suggest_goal(deps: LibraryDeps, uid: UserId) -> GoalSuggestionOut:
     goals = await deps.stores.goals.list_active(uid)
     data = {**await _load_library(deps, uid), "goals": [goal.title for goal in goals]}
     model = await load_model(deps, uid)
+    prompt = prompts.build_prompt(
+        "process_conversation/goal_suggestion", data, answer_tokens=ANSWER_TOKENS
+    )
     try:
-        prompt = fit_prompt(model, "standard", _build_prompt("goal_suggestion", data))
-        output = await model.complete_structured("standard", prompt, SuggestionOutput)
+        fitted = fit_prompt(model, "standard", prompt)
+        output = await model.complete_structured("standard", fitted, SuggestionOutput)
     except ModelFailed:
         return DEFAULT_SUGGESTION
     return _fit_suggestion(output)
@@ -90,9 +92,12 @@ async def advise(deps: LibraryDeps, uid: UserId) -> str:
     await deps.quotas.take(uid, "turns", now=deps.clock.now())
     data = {**await _load_library(deps, uid), "goal": _to_prompt_goal(goals[0])}
     model = await load_model(deps, uid)
+    prompt = prompts.build_prompt(
+        "process_conversation/goal_advice", data, answer_tokens=ANSWER_TOKENS
+    )
     try:
-        prompt = fit_prompt(model, "standard", _build_prompt("goal_advice", data))
-        output = await model.complete_structured("standard", prompt, AdviceOutput)
+        fitted = fit_prompt(model, "standard", prompt)
+        output = await model.complete_structured("standard", fitted, AdviceOutput)
     except ModelFailed:
         return _build_default_advice(goals[0])
     return _clean(output.advice, MAX_ADVICE_CHARS) or _build_default_advice(goals[0])
@@ -163,14 +168,3 @@ def _clean(text: str, max_chars: int) -> str:
     """Fit a text to one line. It links nothing: an address could carry away what was read."""
     linkless_text = filter_links(strip_invisible(text))
     return " ".join(linkless_text.split())[:max_chars]
-
-
-def _build_prompt(name: str, data: Mapping[str, Any]) -> Prompt:
-    full_name = f"process_conversation/{name}"
-    return Prompt(
-        name=full_name,
-        version=prompts.compute_version(full_name),
-        instructions=prompts.render(full_name),
-        data=data,
-        answer_tokens=ANSWER_TOKENS,
-    )

@@ -20,7 +20,6 @@ from shared.domain.account.profile import Profile
 from shared.domain.conversations.daily_summary import DAILY_SUMMARY, DailySummary
 from shared.domain.errors import AlreadyExists, ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.models.model import Prompt
 from shared.library.summary_schedule import (
     MAX_LATE,
     find_next_window,
@@ -92,11 +91,9 @@ async def complete_day(model: ChatModel, material: DayMaterial) -> DayOutput:
     """
     room = DataRoom(model, "reader", max_tokens=MAX_DATA_TOKENS)
     instructions = prompts.render(PROMPT)
-    prompt = Prompt(
-        name=PROMPT,
-        version=prompts.compute_version(PROMPT),
-        instructions=instructions,
-        data=material.to_data(room.compute(instructions, ANSWER_TOKENS)),
+    prompt = prompts.build_prompt(
+        PROMPT,
+        material.to_data(room.compute(instructions, ANSWER_TOKENS)),
         answer_tokens=ANSWER_TOKENS,
     )
     try:

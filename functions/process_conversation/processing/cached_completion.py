@@ -18,7 +18,6 @@ from functions.process_conversation.processing.transcript_parts import (
     describe_context,
 )
 from functions.process_conversation.processing.urgency import choose_urgency
-from shared import prompts
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation
@@ -132,17 +131,3 @@ async def ask_model(model: ChatModel, role: ModelRole, prompt: Prompt, schema: t
         return await model.complete_structured(role, prompt, schema)
     except Unavailable as error:
         raise ModelOutage("A model is away", retry_after_s=error.retry_after_s) from error
-
-
-def build_prompt(
-    name: str, data: Mapping[str, Any], *, answer_tokens: int, is_divisible: bool = False
-) -> Prompt:
-    full_name = f"process_conversation/{name}"
-    return Prompt(
-        name=full_name,
-        version=prompts.compute_version(full_name),
-        instructions=prompts.render(full_name),
-        data=data,
-        answer_tokens=answer_tokens,
-        is_divisible=is_divisible,
-    )

@@ -11,7 +11,6 @@ from functools import partial
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
-    build_prompt,
     complete_once,
     start_extraction,
 )
@@ -187,7 +186,7 @@ def _build_discard_prompt(extraction: Extraction) -> Prompt:
     room = DataRoom(extraction.model, "fast", max_tokens=MAX_PART_TOKENS)
     part = take_part(extraction.lines, BEGINNING, room.compute(instructions, DISCARD_TOKENS))
     data = {"transcript": part.lines, **extraction.context}
-    return build_prompt("discard", data, answer_tokens=DISCARD_TOKENS)
+    return prompts.build_prompt(DISCARD_PROMPT, data, answer_tokens=DISCARD_TOKENS)
 
 
 async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem]) -> Draft:

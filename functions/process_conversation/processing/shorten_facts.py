@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
-    build_prompt,
     complete_once,
 )
 from functions.process_conversation.processing.memory_selection import (
@@ -13,7 +12,7 @@ from functions.process_conversation.processing.memory_selection import (
     find_content_fault,
 )
 from functions.process_conversation.processing.model_outputs import MemoryOutput, ShorterOutput
-from shared import telemetry
+from shared import prompts, telemetry
 from shared.domain.errors import ModelFailed
 from shared.domain.memories.memory import is_short_enough
 
@@ -41,7 +40,9 @@ async def shorten_facts(extraction: Extraction, sifted: Sifted, *, may_ask: bool
 async def _ask(extraction: Extraction, facts: Sequence[MemoryOutput]) -> dict[str, str]:
     """Return shorter words by the ones that were too long; none where the model fails, or that may not be stored."""
     rows = [{"number": n, "words": fact.content} for n, fact in enumerate(facts)]
-    prompt = build_prompt("shorter", {"sentences": rows}, answer_tokens=ANSWER_TOKENS)
+    prompt = prompts.build_prompt(
+        "process_conversation/shorter", {"sentences": rows}, answer_tokens=ANSWER_TOKENS
+    )
     contents_hash = hashlib.sha256("\n".join(fact.content for fact in facts).encode()).hexdigest()
     try:
         answer = await complete_once(

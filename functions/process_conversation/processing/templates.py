@@ -13,7 +13,6 @@ from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
-    build_prompt,
     complete_once,
 )
 from functions.process_conversation.processing.model_outputs import TemplateOutput
@@ -148,7 +147,7 @@ def build_template_prompt(template: str, data: Mapping[str, Any], *, overview: s
     transcript = [] if overview else data["transcript"]
     content = {**data, "transcript": transcript, "overview": overview, "template": template}
     template_hash = hashlib.sha256(template.encode()).hexdigest()[:12]
-    prompt = build_prompt("template", content, answer_tokens=ANSWER_TOKENS)
+    prompt = prompts.build_prompt(PROMPT, content, answer_tokens=ANSWER_TOKENS)
     return replace(prompt, version=f"{prompt.version}-{template_hash}")
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from functions.process_conversation.processing.cached_completion import (
     Extraction,
-    build_prompt,
     complete_once,
 )
 from functions.process_conversation.processing.model_outputs import WholeOutput
@@ -52,7 +51,7 @@ async def describe_whole(
     try:
         answer = await complete_once(
             extraction,
-            build_prompt("whole", data, answer_tokens=ANSWER_TOKENS),
+            prompts.build_prompt(PROMPT, data, answer_tokens=ANSWER_TOKENS),
             role="reader",
             schema=WholeOutput,
             covers={"parts_hash": hashlib.sha256(texts.encode()).hexdigest()},

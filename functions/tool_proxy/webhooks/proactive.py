@@ -18,7 +18,6 @@ from shared.domain.apps.app import App
 from shared.domain.apps.webhook import WebhookDelivery
 from shared.domain.errors import KeepsakeError
 from shared.domain.ids import UserId
-from shared.domain.models.model import Prompt
 from shared.library.count_model_usage import count_model_usage
 from shared.library.notify import PostedNotification, notify
 from shared.library.user_model import load_model
@@ -92,11 +91,9 @@ def _parse(answer: bytes) -> RequestIn | None:
 async def _write(deps: DeliveryDeps, uid: UserId, app: App, request: RequestIn) -> str:
     """Return one line without links, which could carry away what was read; empty for nothing."""
     scopes = {*request.params} & {*app.proactive_scopes}
-    prompt = Prompt(
-        name=_PROMPT,
-        version=prompts.compute_version(_PROMPT),
-        instructions=prompts.render(_PROMPT),
-        data={"app": app.name, "request": request.prompt, **await _load(deps, uid, scopes)},
+    prompt = prompts.build_prompt(
+        _PROMPT,
+        {"app": app.name, "request": request.prompt, **await _load(deps, uid, scopes)},
         answer_tokens=ANSWER_TOKENS,
     )
     model = await load_model(deps, uid)

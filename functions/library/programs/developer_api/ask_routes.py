@@ -16,7 +16,6 @@ from shared.data.search.search import FoundConversation
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.models.model import Prompt
 from shared.domain.wall_clock import write_wall_clock
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
@@ -117,11 +116,9 @@ async def _build_data(
 async def _write_answer(deps: LibraryDeps, uid: UserId, data: Mapping[str, Any]) -> str:
     """Raises Unavailable where no model writes one."""
     model = await load_model(deps, uid)
-    prompt = Prompt(
-        name=PROMPT,
-        version=prompts.compute_version(PROMPT),
-        instructions=prompts.render(PROMPT),
-        data=data,
+    prompt = prompts.build_prompt(
+        PROMPT,
+        data,
         answer_tokens=ANSWER_TOKENS,
     )
     async with count_model_usage(deps.quotas, deps.clock, uid):

@@ -12,7 +12,6 @@ from shared import prompts
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import is_short_enough
-from shared.domain.models.model import Prompt
 from shared.library.count_model_usage import count_model_usage
 from shared.library.user_model import load_model
 from shared.models.windows import count_prompt_tokens
@@ -48,11 +47,9 @@ async def find_facts(
     Raises QuotaExceeded, and Unavailable while no model answers: the app may send the text again.
     """
     model = await load_model(deps, uid)
-    prompt = Prompt(
-        name=_PROMPT,
-        version=prompts.compute_version(_PROMPT),
-        instructions=prompts.render(_PROMPT),
-        data={"text": text, "source": source},
+    prompt = prompts.build_prompt(
+        _PROMPT,
+        {"text": text, "source": source},
         answer_tokens=ANSWER_TOKENS,
     )
     tokens = count_prompt_tokens(prompt)
