@@ -1,5 +1,4 @@
-"""Offline model: an extractive demo that quotes English text, and never composes any.
+"""Offline model: an extractive demo that quotes what was said, and never composes any text.
 
-It needs no key and no network. Its rules know English only: of other languages it quotes what a search
-finds, but extracts no facts, tasks or dates.
+It needs no key and no network. Tasks and dates are read in five languages, facts in English.
 """

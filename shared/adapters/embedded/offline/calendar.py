@@ -102,11 +102,15 @@ def parse_moment(text: str, now: datetime) -> Moment | None:
     return None
 
 
-def drop_relative_days(text: str) -> str:
-    """Return a text without the words that mean another day once theirs has passed, if anything else is said."""
+def drop_relative_days(text: str, *, mark: str = "") -> str:
+    """Return a text without the words that mean another day once theirs has passed, if anything else is said.
+
+    A `mark` stands where they were.
+    """
     bare = " ".join(text.split())  # a run of blanks would be tried from each of them
-    rest = " ".join(_AFTER_DAYS.sub(" ", bare).split()).replace(" ,", ",")
-    return rest.strip(" ,") if len(rest.split()) > 1 else text
+    rest = " ".join(_AFTER_DAYS.sub(f"{mark} ", bare).split()).replace(" ,", ",")
+    is_enough = len(rest.split()) > 1 or (rest and " " not in bare)  # Japanese has no blanks
+    return rest.strip(" ,、") if is_enough else text
 
 
 def _read_relative_day(match: Match, today: date) -> date:
@@ -213,7 +217,7 @@ def _parse_hour(text: str) -> time | None:
 _AFTER_DAYS = re.compile(
     rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) )*"
     rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
-    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))",
+    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
     re.IGNORECASE,
 )
 """The words for a day that is counted from the day they were said."""

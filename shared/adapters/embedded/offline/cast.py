@@ -1,7 +1,6 @@
 """Cast of a transcript: who speaks, who of them is the owner, and who is spoken to."""
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
 from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
@@ -10,7 +9,6 @@ from shared.domain.value import value
 
 _MAX_NAME_WORDS = 2
 _NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
-_POSSESSIVES = {"me": "my", "them": "their"}
 
 
 @value
@@ -86,33 +84,3 @@ def _parse_name(text: str) -> str | None:
     words = [word for word in split_words(text) if word.lower().replace("’", "'") not in _NO_NAMES]
     is_called = 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
     return " ".join(words) if is_called else None
-
-
-def restate(text: str, cast: Cast, *, speaker: str, listener: str | None, doer: str | None) -> str:
-    """Put the words of a speaker into the owner's mouth: "you" and "me" become who was meant."""
-    speaker_name = _name(cast, speaker, doer)
-    listener_name = _name(cast, listener, doer)
-    words = {
-        **_list_forms("me", "my", speaker_name),
-        **_list_forms("you", "your", listener_name),
-    }
-    return _replace_words(text, words)
-
-
-def _name(cast: Cast, label: str | None, doer: str | None) -> str:
-    if label in cast.own:
-        return "me"
-    return label if label and label != doer and is_name(label) else "them"
-
-
-def _list_forms(pronoun: str, possessive: str, name: str) -> Mapping[str, str]:
-    return {pronoun: name, possessive: _POSSESSIVES.get(name, f"{name}'s")}
-
-
-def _replace_words(text: str, words: Mapping[str, str]) -> str:
-    pattern = _build_pattern(words)
-    return pattern.sub(lambda match: words[match[0].lower()], text)
-
-
-def _build_pattern(words: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w'’])(?:{'|'.join(words)})(?![\w'’])", re.IGNORECASE)

@@ -4,26 +4,23 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import get_args
 
 from shared.adapters.embedded.offline.calendar import drop_relative_days, parse_moment
-from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative, restate
+from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
 from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.speech import Sentence, is_meaningful, split_words
-from shared.domain.value import positional_value
+from shared.adapters.embedded.offline.task_forms import (
+    Form,
+    FormKind,
+    find_form,
+    has_pronoun,
+    is_plan,
+    tells_to_act,
+)
+from shared.domain.conversations.speaker_labels import is_name
+from shared.domain.value import value
 
-_COMMITMENT_TEXT = r"i(?:'|’)ll|i will|i promise to"
-_NEED_TEXT = (
-    r"(?:i|we)(?: (?:also|still|really|just))? (?:need to|have to|must|should)|i(?:'|’)ve(?: still)? got to|i gotta"
-    r"|let me|remind me to|remember to|don(?:'|’)t forget to"
-)
-_COMMITMENT = re.compile(rf"\b(?:{_COMMITMENT_TEXT})\s+(.+)", re.IGNORECASE)
-_PROMISE = re.compile(rf"\b(?:{_COMMITMENT_TEXT}|{_NEED_TEXT})\s+(.+)", re.IGNORECASE)
-_PROMISED_THING = re.compile(r"\b(i promise) (?=you (?:an?|the|my|our|your)\b)", re.IGNORECASE)
-_REQUEST = re.compile(
-    r"\b(?:(?:can|could|would|will) you(?! ever\b)(?: please)?|please|you need to|you have to"
-    r"|don(?:'|’)t forget to|make sure (?:to|you)|remember to)\s+(.+)",
-    re.IGNORECASE,
-)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
@@ -33,18 +30,16 @@ _MEETING = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(
-    r"[!?;]|,? (?:because|but|so that|if that|okay|right)\b|, (?:so|then)\b"
-    r"|(?:,| and) (?:i|you|we|he|she|they)\b",
+    r"[!?;？！]|,? (?:because|but|so that|if that|okay|right|weil|aber|damit|porque|pero|para que|parce que|mais)\b"
+    r"|, (?:so|then|dann)\b|(?:,| and) (?:i|you|we|he|she|they)\b",
     re.IGNORECASE,
 )
-_FILLER = re.compile(r"^(?:(?:also|just|please|then)\s+)+", re.IGNORECASE)
-_REFUSAL = re.compile(r"(?:no|sorry)\b|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t)\b", re.IGNORECASE)
-_NON_TASK_VERB_TEXT = (
-    "not never be see hear feel think believe understand want like hate guess say admit tell go have"
-    " know remember let explain show assume just"
+_FILLER = re.compile(r"^(?:(?:also|just|please|then|bitte|noch|auch|dann)\s+)+", re.IGNORECASE)
+_REFUSAL = re.compile(
+    r"(?:no|sorry|nein|leider|non|désolée?)\b|いいえ|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t|kann \S+ ?nicht|no puedo"
+    r"|ne peux pas)\b",
+    re.IGNORECASE,
 )
-_NON_TASK_VERBS = frozenset(_NON_TASK_VERB_TEXT.split())
-"""Verbs of states, of the senses and of speech: they say or ask how things are, not what to do."""
 _MAX_OPENING_WORDS = 2
 _MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
@@ -52,17 +47,22 @@ _MAX_APART = 10
 """A promise answers a request within so many tasks."""
 _MAX_TO_CORRECTION = 4
 """A day is corrected within so many sentences."""
-_DETERMINERS = frozenset(("a", "an", "the", "my"))
+_DETERMINERS = frozenset(("a", "an", "the", "my", "your"))
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
 
 
-@positional_value
+@value
 class Task:
-    """What is to be done, and the label or name of who has to do it."""
+    """What is to be done in the `words` that were said, and the label or name of who has to do it.
 
-    description: str
+    A `quotation` with `voices`, who says it to whom, stands for words that only their place explains.
+    """
+
+    words: str
     doer: str
+    quotation: str = ""
+    voices: str = ""
     due_at: datetime | None = None
     is_listed: bool = False
 
@@ -70,12 +70,12 @@ class Task:
 def extract_action_items(
     sentences: Sequence[Sentence], now: datetime, owner_names: Sequence[str] = ()
 ) -> Iterator[dict[str, str | None]]:
-    """Yield tasks in the owner's words, without "I'll", due on the day that was named, with whose they are."""
+    """Yield tasks in the words that were said, due on the day that was named, with whose they are."""
     cast = build_cast(sentences, owner_names)
     tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now))]
     for task in tasks:
         yield {
-            "description": _drop_day(task, tasks),
+            "description": _describe(task, tasks),
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
             "owner": cast.describe_owner(task.doer),
         }
@@ -90,13 +90,16 @@ def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
             yield task
 
 
-def _drop_day(task: Task, tasks: Sequence[Task]) -> str:
-    """Return what is to be done without the words for its day, where no other task is called the same."""
+def _describe(task: Task, tasks: Sequence[Task]) -> str:
+    """Tell a task without the words for its day, unless only they tell it from another."""
+    if task.quotation:
+        quotation = drop_relative_days(task.quotation, mark=" …") if task.due_at else task.quotation
+        return f"“{quotation}”{task.voices}"
     if task.due_at is None:
-        return task.description
-    bare = drop_relative_days(task.description)
-    same = [other for other in tasks if drop_relative_days(other.description) == bare]
-    return bare if same == [task] else task.description
+        return task.words
+    bare = drop_relative_days(task.words)
+    same = [other for other in tasks if drop_relative_days(other.words) == bare]
+    return _capitalise(bare) if same == [task] else task.words
 
 
 def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
@@ -113,12 +116,14 @@ def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> lis
     last_place = 0
     for place, sentence in enumerate(sentences):
         following = _get_following(place, sentences)
+        due = parse_moment(sentence.text, now)
         task = _find_task(place, sentences, cast)
+        if task is None and due and is_plan(sentence.text):
+            task = _find_promise(sentence, Form(0, sentence.text, is_whole=True), cast, None)
         is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
         if is_near and (moved := _move(tasks[-1], sentence, following, now)):
             tasks[-1] = moved
         elif task:
-            due = parse_moment(sentence.text, now)
             tasks.append(replace(task, due_at=due.at if due else None))
             last_place = place
     return tasks
@@ -129,8 +134,8 @@ def _move(task: Task, sentence: Sentence, following: Sentence | None, now: datet
     is_refused = following and _REFUSAL.match(following.text)
     if task.due_at is None or is_refused:
         return None
-    moved = correct_day(sentence.text, task.description, task.due_at, now)
-    return replace(task, description=moved[0], due_at=moved[1]) if moved else None
+    moved = correct_day(sentence.text, task.words, task.due_at, now)
+    return replace(task, words=moved[0], due_at=moved[1]) if moved else None
 
 
 def _repeats(later: Task, task: Task) -> bool:
@@ -150,7 +155,7 @@ def _points_back(task: Task, earlier: Task) -> bool:
 
 
 def _list_words(task: Task) -> frozenset[str]:
-    return frozenset(split_words(task.description.lower())) - _DETERMINERS
+    return frozenset(split_words(task.words.lower())) - _DETERMINERS
 
 
 def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
@@ -167,8 +172,7 @@ def _is_meeting(text: str) -> bool:
     return (
         has_meeting_word
         and not text.endswith("?")
-        and not _PROMISE.search(text)
-        and not _REQUEST.search(text)
+        and not any(find_form(text, kind) for kind in get_args(FormKind))
     )
 
 
@@ -181,44 +185,56 @@ def _find_task(place: int, sentences: Sequence[Sentence], cast: Cast) -> Task | 
     listener = cast.find_listener(place, sentence.speaker)
     if box := _CHECKBOX.match(sentence.text):
         is_open = not box["mark"].strip()
-        return Task(_shorten(box["task"]), sentence.speaker, is_listed=True) if is_open else None
-    is_own = sentence.speaker in cast.own
-    text = _PROMISED_THING.sub(r"\1 to give ", sentence.text)
-    promise = (_PROMISE if is_own else _COMMITMENT).search(text)
-    if promise and _is_stated(text, promise):
-        return _find_promise(sentence, promise, cast, listener)
-    if request := _REQUEST.search(sentence.text):
+        words = _shorten(box["task"])
+        return Task(words=words, doer=sentence.speaker, is_listed=True) if is_open else None
+    if form := _find_intention(sentence, cast):
+        return _find_promise(sentence, form, cast, listener)
+    if form := find_form(sentence.text, "request"):
         following = _get_following(place, sentences)
-        return _find_request(sentence, request, following, cast, listener)
+        return _find_request(sentence, form, following, cast, listener)
     return _find_announcement(sentence, cast, listener)
 
 
-def _find_promise(
-    sentence: Sentence, promise: re.Match[str], cast: Cast, listener: str | None
-) -> Task | None:
+def _find_intention(sentence: Sentence, cast: Cast) -> Form | None:
+    """Find what a speaker says they will do, or that they have to where they are the owner."""
+    kinds: tuple[FormKind, ...] = (
+        ("promise", "need") if sentence.speaker in cast.own else ("promise",)
+    )
+    forms = [form for kind in kinds if (form := find_form(sentence.text, kind))]
+    form = min(forms, key=lambda form: form.start, default=None)
+    return form if form and _is_stated(sentence.text, form) else None
+
+
+def _is_stated(text: str, form: Form) -> bool:
+    """Tell a promise from a question about one; "I'll do it, okay?" begins with it."""
+    is_question = text.rstrip().endswith(("?", "？"))
+    return not is_question or len(split_words(text[: form.start])) < _MAX_OPENING_WORDS
+
+
+def _find_promise(sentence: Sentence, form: Form, cast: Cast, listener: str | None) -> Task | None:
     """Return what a speaker promises to whoever they call by name, or to the only other speaker."""
-    called = find_vocative(promise.string[: promise.start()], promise[1])
+    called = find_vocative(sentence.text[: form.start], form.words)
     other = listener if len(cast.labels) <= _MAX_PAIR else None
     hearer = cast.find_speaker(called) if called else other
-    words = _drop_vocative(promise[1], called)
-    return _build_task(words, cast, sentence.speaker, listener=hearer, doer=sentence.speaker)
+    words = _drop_vocative(form.words, called)
+    return _build_task(sentence, replace(form, words=words), cast, sentence.speaker, hearer)
 
 
 def _find_request(
     sentence: Sentence,
-    request: re.Match[str],
+    form: Form,
     following: Sentence | None,
     cast: Cast,
     listener: str | None,
 ) -> Task | None:
     """Return what somebody is asked for and does not refuse at once."""
-    called = find_vocative(sentence.text[: request.start()], request[1])
+    called = find_vocative(sentence.text[: form.start], form.words)
     doer = cast.find_speaker(called) if called else listener
     is_refused = following and following.speaker == doer and _REFUSAL.match(following.text)
     if doer is None or is_refused:
         return None
-    words = _drop_vocative(request[1], called)
-    return _build_task(words, cast, sentence.speaker, listener=doer, doer=doer)
+    words = _drop_vocative(form.words, called)
+    return _build_task(sentence, replace(form, words=words), cast, doer, doer)
 
 
 def _find_announcement(sentence: Sentence, cast: Cast, listener: str | None) -> Task | None:
@@ -226,13 +242,7 @@ def _find_announcement(sentence: Sentence, cast: Cast, listener: str | None) -> 
     doer = cast.find_speaker(announced["name"]) if announced else None
     if announced is None or doer not in cast.labels:
         return None
-    return _build_task(announced["task"], cast, sentence.speaker, listener=listener, doer=doer)
-
-
-def _is_stated(text: str, promise: re.Match[str]) -> bool:
-    """Tell a promise from a question about one; "I'll do it, okay?" begins with it."""
-    is_question = text.rstrip().endswith(("?", "？"))
-    return not is_question or len(split_words(text[: promise.start()])) < _MAX_OPENING_WORDS
+    return _build_task(sentence, Form(0, announced["task"]), cast, doer, listener)
 
 
 def _drop_vocative(words: str, called: str | None) -> str:
@@ -242,18 +252,35 @@ def _drop_vocative(words: str, called: str | None) -> str:
 
 
 def _build_task(
-    words: str, cast: Cast, speaker: str, *, listener: str | None, doer: str
+    sentence: Sentence, form: Form, cast: Cast, doer: str, hearer: str | None
 ) -> Task | None:
-    task = _CLAUSE_END.split(_FILLER.sub("", words))[0].split()
-    head = task[0].lower() if task else ""
-    if len(task) < _MIN_TASK_WORDS or head in _NON_TASK_VERBS or head.endswith(("n't", "n’t")):
+    """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
+    clause = _CLAUSE_END.split(form.words)[0]
+    words = _FILLER.sub("", clause)
+    is_short = len(words.split()) < _MIN_TASK_WORDS and not form.is_whole
+    if is_short or not tells_to_act(words) or not any(map(is_meaningful, split_words(words))):
         return None
-    if not any(map(is_meaningful, split_words(" ".join(task)))):
-        return None
-    text = restate(" ".join(task), cast, speaker=speaker, listener=listener, doer=doer)
-    return Task(_shorten(text), doer)
+    if not has_pronoun(words):
+        return Task(words=_shorten(words), doer=doer)
+    end = sentence.text.find(clause, form.start) + len(clause)
+    quotation = _shorten(sentence.text[form.start : end])
+    voices = _describe_voices(sentence.speaker, hearer, cast)
+    return Task(words=_shorten(words), doer=doer, quotation=quotation, voices=voices)
+
+
+def _describe_voices(speaker: str, hearer: str | None, cast: Cast) -> str:
+    """Tell who said something to whom, by the names that are known; the owner is left out."""
+    known = [
+        label if label and label not in cast.own and is_name(label) else ""
+        for label in (speaker, hearer)
+    ]
+    arrow = "→ " if known[1] else ""
+    return f" ({f'{known[0]} {arrow}{known[1]}'.strip()})" if any(known) else ""
 
 
 def _shorten(text: str) -> str:
-    short = " ".join(text.split()[:_MAX_TASK_WORDS]).rstrip(" .,:;!?–-")
-    return short[:1].upper() + short[1:]
+    return _capitalise(" ".join(text.split()[:_MAX_TASK_WORDS]).rstrip(" .,:;!?–-。"))
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -137,10 +137,10 @@ def extract_icon(text: str) -> str:
         ("I need to pay the rent by Friday, because it is late.", "Pay the rent", "2026-03-06 18:00"),
         ("Remind me to water the plants.", "Water the plants", None),
         ("We have to file taxes on 5 May at 9:30 am.", "File taxes on 5 May at 9:30 am", "2026-05-05 09:30"),
-        ("I must renew it on February 1st.", "Renew it on February 1st", "2027-02-01 18:00"),
+        ("I must renew it on February 1st.", "“I must renew it on February 1st”", "2027-02-01 18:00"),
         ("I should ask Anna in two weeks.", "Ask Anna", "2026-03-16 18:00"),
-        ("I will send it on Monday at 3.", "Send it at 3", "2026-03-09 15:00"),
-        ("I'll send it tonight at 8 pm.", "Send it at 8 pm", "2026-03-02 20:00"),
+        ("I will send it on Monday at 3.", "“I will send it … at 3”", "2026-03-09 15:00"),
+        ("I'll send it tonight at 8 pm.", "“I'll send it … at 8 pm”", "2026-03-02 20:00"),
         (by_other_speaker("Could you send the contract today?"), "Send the contract", "2026-03-02 18:00"),
     ],
 )  # fmt: skip

@@ -69,28 +69,81 @@ def test_where_nobody_is_the_owner_only_a_note_has_tasks_of_theirs(lines, tasks)
 @pytest.mark.parametrize(
     ("lines", "description"),
     [
-        ([("Ann", "I'm late."), (OWNER, "I'll pick you up at six.")], "Pick Ann up at six"),
-        ([("SPEAKER_01", "I'm late."), (OWNER, "I'll pick you up at six.")], "Pick them up at six"),
-        ([("Ann", "Can you send me your notes and call my mother?")], "Send Ann my notes and call Ann's mother"),
-        ([("Ann", "I'll send you my notes."), (OWNER, "Thanks.")], "Send me their notes"),
-        ([(OWNER, "Ann, I'll send you the plan."), ("Mara", "Me too?"), ("Ann", "Yes.")], "Send Ann the plan"),
+        ([("Ann", "I'm late."), (OWNER, "I'll pick you up at six.")], "“I'll pick you up at six” (→ Ann)"),
+        ([("SPEAKER_01", "I'm late."), (OWNER, "I'll pick you up at six.")], "“I'll pick you up at six”"),
+        ([("Ann", "Can you send me your notes and call my mother?")], "“Can you send me your notes and call my mother” (Ann)"),
+        ([("Ann", "I'll send you my notes."), (OWNER, "Thanks.")], "“I'll send you my notes” (Ann)"),
+        ([(OWNER, "Ann, I'll send you the plan."), ("Mara", "Me too?"), ("Ann", "Yes.")], "“I'll send you the plan” (→ Ann)"),
         ([(OWNER, "I'll call Mr. Popescu, the landlord, about 3.5 rooms.")], "Call Mr. Popescu, the landlord, about 3.5 rooms"),
         ([("Ann", "Could you also write the report?")], "Write the report"),
         ([(OWNER, "I'll then also call Ben.")], "Call Ben"),
-        ([(OWNER, "I promise you the draft by Friday."), ("Ann", "Good.")], "Give Ann the draft"),
-        ([("Ann", "Tom, I promise you my notes."), (OWNER, "Good.")], "Give me their notes"),
-        ([(OWNER, "I'll ask Dr. J. Klein to sign it, okay?")], "Ask Dr. J. Klein to sign it"),
+        ([(OWNER, "I promise you the draft by Friday."), ("Ann", "Good.")], "“I promise you the draft …” (→ Ann)"),
+        ([("Ann", "Tom, I promise you my notes."), (OWNER, "Good.")], "“I promise you my notes” (Ann)"),
+        ([(OWNER, "I'll ask Dr. J. Klein to sign it, okay?")], "“I'll ask Dr. J. Klein to sign it”"),
     ],
 )  # fmt: skip
-def test_a_task_says_who_is_meant_and_keeps_names_whole(lines, description) -> None:
+def test_what_only_its_place_explains_is_quoted_with_who_said_it_to_whom(
+    lines, description
+) -> None:
     everybody = [*lines, (OWNER, "Hm.")]
 
     assert [task for _, task in list_tasks(everybody)] == [description]
 
 
 @pytest.mark.parametrize(
+    ("spoken", "task"),
+    [
+        ("Kannst du bitte bis Freitag den Bericht schicken?", ("me", "Den Bericht schicken", "2026-03-06")),
+        ("Kannst du mir morgen den Bericht schicken?", ("me", "“Kannst du mir … den Bericht schicken” (Ann)", "2026-03-03")),
+        ("Ruf bitte die Klinik an.", ("me", "Ruf die Klinik an", "")),
+        ("Vergiss nicht, den Reisepass abzuholen.", ("me", "Den Reisepass abzuholen", "")),
+        ("Ich werde die Fahrkarten kaufen.", ("Ann", "Die Fahrkarten kaufen", "")),
+        ("Ich bringe dir am Sonntag die Leiter.", ("Ann", "“Ich bringe dir … die Leiter” (Ann)", "2026-03-08")),
+        ("Morgen schicke ich Herrn Vogt die Liste.", ("Ann", "“… schicke ich Herrn Vogt die Liste” (Ann)", "2026-03-03")),
+        ("El domingo te traigo la escalera.", ("Ann", "“… te traigo la escalera” (Ann)", "2026-03-08")),
+        ("Je t'apporterai l'échelle dimanche.", ("Ann", "“Je t'apporterai l'échelle …” (Ann)", "2026-03-08")),
+        ("日曜日、梯子を持ってきます。", ("Ann", "梯子を持ってきます", "2026-03-08")),
+        ("¿Puedes enviar el informe mañana?", ("me", "Enviar el informe", "2026-03-03")),
+        ("¿Podrías enviármelo el viernes?", ("me", "“Podrías enviármelo …” (Ann)", "2026-03-06")),
+        ("No te olvides de pagar el alquiler.", ("me", "Pagar el alquiler", "")),
+        ("Voy a reservar la mesa.", ("Ann", "Reservar la mesa", "")),
+        ("Tu peux envoyer le rapport demain ?", ("me", "Envoyer le rapport", "2026-03-03")),
+        ("N'oublie pas de payer le loyer.", ("me", "Payer le loyer", "")),
+        ("Je vais réserver la table.", ("Ann", "Réserver la table", "")),
+        ("明日までに資料を送ってください。", ("me", "資料を送ってください", "2026-03-03")),
+        ("会議室を予約しておきます。", ("Ann", "会議室を予約しておきます", "")),
+    ],
+)  # fmt: skip
+def test_promises_and_requests_are_read_in_five_languages(spoken, task) -> None:
+    [item] = extract_items([("Ann", spoken), (OWNER, "Hm.")])
+
+    assert (item["owner"], item["description"], (item["due_at"] or "")[:10]) == task
+
+
+@pytest.mark.parametrize(
+    ("spoken", "task"),
+    [
+        ("Ich muss noch die Steuererklärung machen.", "Die Steuererklärung machen"),
+        ("Tengo que renovar el pasaporte.", "Renovar el pasaporte"),
+        ("Je dois appeler le médecin.", "Appeler le médecin"),
+        ("家賃を払わなければなりません。", "家賃を払わなければなりません"),
+    ],
+)
+def test_what_the_owner_has_to_do_is_theirs_in_five_languages(spoken, task) -> None:
+    assert list_tasks([(OWNER, spoken), ("Ann", "Hm.")]) == [("me", task)]
+    assert list_tasks([("Ann", spoken), (OWNER, "Hm.")]) == []
+
+
+@pytest.mark.parametrize(
     "spoken",
     [
+        "Wenn es morgen regnet, kaufe ich mir ein Zelt.",
+        "Si mañana llueve, te compro una tienda.",
+        "もし明日雨なら、テントを買います。",
+        "Ich denke morgen an dich.",
+        "Kannst du mich hören?",
+        "¿Puedes ver la pantalla?",
+        "Tu peux entendre le bruit ?",
         "Can you hear me?",
         "Can you hear me okay now?",
         "Would you believe it?",
@@ -134,8 +187,8 @@ def test_a_task_ends_where_another_subject_begins() -> None:
     [
         ([(OWNER, "I'll send the draft on Thursday."), ("Ann", "No, make it Friday.")], ("Send the draft", "2026-03-06 18")),
         ([(OWNER, "I will sign the form on Monday."), ("Ann", "No, please make it Friday, the list closes then.")], ("Sign the form", "2026-03-06 18")),
-        ([(OWNER, "I'll send it by Thursday."), ("Ann", "No, on Friday.")], ("Send it", "2026-03-06 18")),
-        ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("Do it", "2026-03-06 18")),
+        ([(OWNER, "I'll send it by Thursday."), ("Ann", "No, on Friday.")], ("“I'll send it …” (→ Ann)", "2026-03-06 18")),
+        ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("“Can you please do it …” (Ann)", "2026-03-06 18")),
         ([(OWNER, "I'll send the draft on Thursday at 3. No wait, on Friday.")], ("Send the draft at 3", "2026-03-06 15")),
         ([(OWNER, "I'll call Gerda tomorrow."), (OWNER, "Actually, I'll call Gerda in three days.")], ("Call Gerda", "2026-03-05 18")),
         ([(OWNER, "I'll call Gerda tomorrow."), ("Ann", "Could you make it Friday?"), (OWNER, "Okay, I'll make it Friday.")], ("Call Gerda", "2026-03-06 18")),
