@@ -6,41 +6,28 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from shared.adapters.embedded.offline.speech import is_meaningful, select_central, split_words
+from shared.adapters.embedded.offline.task_forms import has_pronoun
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
-_MAX_WORDS = 8
+_MAX_WORDS = 10
 _MAX_CHARS = 80
 _MIN_STATEMENT_WORDS = 3
 _MIN_TELLING_WORDS = 2
 _MAX_CENTRAL = 3
 _MAX_THINGS = 3
 _MAX_THING_WORDS = 3
-_MIN_MENTIONS = 2
 _MANY_SENTENCES = 8
 """A talk of fewer sentences is told by one of them."""
-_DETERMINERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "my",
-        "your",
-        "our",
-        "his",
-        "her",
-        "their",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "for",
-        "about",
-        "no",
-    ]
-)
+_DETERMINERS_TEXT = """
+the a an my your our his her their its this that these those of for about no
+der die das den dem des ein eine einen einem einer mein meine meinen dein deine deinen unser unsere unseren zum zur vom
+el la los las un una unos unas mi mis tu tus su sus nuestro nuestra del al de
+le les une mon ma mes ton ta tes son sa ses notre votre du des au aux
+"""
+_DETERMINERS = frozenset(_DETERMINERS_TEXT.split())
+_ELISION = re.compile(r"\b[dl]['’](?=\w)", re.IGNORECASE)
+_JAPANESE_THING = re.compile(r"[一-鿿ァ-ヶー]{2,12}")
 _NUMBER = re.compile(
     r"(\d.*|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty(-\w+)?|hundred|thousand)",
     re.IGNORECASE,
@@ -56,27 +43,37 @@ _OPENING = re.compile(
 def build_title(
     texts: Sequence[str], word_counts: Counter[str], *, speakers: Collection[str] = ()
 ) -> str:
-    """Name the things that are mentioned most; where nothing is repeated, quote a clause."""
+    """Name the things that are mentioned most, or quote a clause that is short and clear by itself.
+
+    Where nothing is repeated and no such clause is found, name what is mentioned once.
+    """
     names = {word.lower() for speaker in speakers for word in split_words(speaker)}
-    things = _choose_things(texts, names) if len(texts) >= _MANY_SENTENCES else []
-    if sum(len(thing.split()) for thing in things) >= _MIN_TELLING_WORDS:
-        return _shorten(_join(things))
-    return _shorten(_quote_clause(texts, word_counts))
+    mentions = [thing for text in texts for thing in _find_things(text, names)]
+    repeated = _choose_things(mentions, texts, least=2) if len(texts) >= _MANY_SENTENCES else []
+    clause = _quote_clause(texts, word_counts)
+    if _tell_enough(repeated):
+        return _shorten(_join(repeated))
+    if len(clause.split()) <= _MAX_WORDS and not has_pronoun(clause):
+        return _shorten(clause)
+    things = _choose_things(mentions, texts, least=1)
+    return _shorten(_join(things) if _tell_enough(things) else clause)
+
+
+def _tell_enough(things: Sequence[str]) -> bool:
+    return sum(len(thing.split()) for thing in things) >= _MIN_TELLING_WORDS
 
 
 def _join(things: Sequence[str]) -> str:
-    *first, last = things
-    return f"{', '.join(first)} and {last}" if first else last
+    return ", ".join(things)
 
 
-def _choose_things(texts: Sequence[str], names: Collection[str]) -> list[str]:
-    """Return up to three things that are mentioned more than once and share no word, best first."""
-    mentions = [thing for text in texts for thing in _find_things(text, names)]
+def _choose_things(mentions: Sequence[str], texts: Sequence[str], *, least: int) -> list[str]:
+    """Return up to three things whose words are said at least so often and that share none, best first."""
     spoken = Counter(term for text in texts for term in tokenize(text))
     by_terms: dict[tuple[str, ...], str] = {}
     for thing in mentions:
         by_terms.setdefault(tuple(tokenize(thing)), thing)
-    scores = {terms: _score_thing(terms, spoken) for terms in by_terms}
+    scores = {terms: _score_thing(terms, spoken, least) for terms in by_terms}
     chosen: list[tuple[str, ...]] = []
     for terms in sorted(scores, key=lambda terms: -scores[terms]):
         taken = {term for other in chosen for term in other}
@@ -85,17 +82,18 @@ def _choose_things(texts: Sequence[str], names: Collection[str]) -> list[str]:
     return [by_terms[terms] for terms in chosen]
 
 
-def _score_thing(terms: Sequence[str], spoken: Counter[str]) -> float:
+def _score_thing(terms: Sequence[str], spoken: Counter[str], least: int) -> float:
     """Score by how often its rarest word is said; a word more helps where it is repeated as well."""
     counts = [spoken[term] for term in terms]
-    if not counts or min(counts) < _MIN_MENTIONS:
+    if not counts or min(counts) < least:
         return 0.0
     return sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms))
 
 
 def _find_things(text: str, names: Collection[str]) -> Iterator[str]:
     """Yield what follows a determiner, up to a pause or a word without meaning, at any length."""
-    for clause in re.split(r"[^\w\s'’-]+", text):
+    yield from _JAPANESE_THING.findall(text)
+    for clause in re.split(r"[^\w\s'’-]+", _ELISION.sub("le ", text)):
         words = clause.split()
         for n, word in enumerate(words[:-1]):
             if word.lower() in _DETERMINERS:
@@ -110,9 +108,10 @@ def _take_telling(words: Sequence[str], names: Collection[str]) -> list[str]:
         bare = re.sub(r"['’]s$", "", word)
         terms = tokenize(bare)
         is_telling = is_meaningful(bare) and terms and get_term_weight(terms[0]) > EVERYDAY_WEIGHT
-        if not is_telling or bare.lower() in names or _NUMBER.fullmatch(bare):
+        is_new = taken and taken[-1][0].isupper() and bare.islower()  # German has its verbs there
+        if not is_telling or is_new or bare.lower() in names or _NUMBER.fullmatch(bare):
             break
-        taken.append(word)
+        taken.append(word.rstrip("-"))
     return taken
 
 
