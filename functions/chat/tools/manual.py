@@ -17,6 +17,7 @@ from shared.retrieval.terms import tokenize
 
 FOLDER = Path(__file__).parents[3] / "docs"
 PAGES = (
+    "how-to",
     "start",
     "import",
     "models",
@@ -32,8 +33,8 @@ PAGES = (
     "troubleshoot",
 )
 MAX_PASSAGE_CHARS = 1_500
-TITLE_COUNT = 2
-"""A word in a title counts as often as that in the text below it."""
+TITLE_COUNT = 4
+"""A word in a title counts as often as four of it in the text below."""
 _FENCE = "```"
 
 

@@ -1,8 +1,13 @@
 """Manual: the pages of docs/ are found by the words of a question (P8)."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from functions.chat.tools.manual import FOLDER, MAX_PASSAGE_CHARS, PAGES, load_manual, search_manual
+
+WEB = Path(__file__).parents[3] / "web"
 
 
 @pytest.mark.parametrize(
@@ -20,6 +25,33 @@ def test_a_question_finds_its_page_p8(question, page, section):
 
     assert any((passage.page, passage.section) == (page, section) for passage in found)
     assert len(found) <= 4
+
+
+@pytest.mark.parametrize(
+    ("question", "section"),
+    [
+        ("How do I export my data?", "Export my data"),
+        ("Wie importiere ich WhatsApp?", "Import chats"),
+        ("How do I change my password?", "Change my password"),
+        ("Can I use it with Claude Desktop?", "Use it from Claude"),
+        ("How do I stop an app from getting my conversations?", "Install an app"),
+        ("Why was my conversation discarded?", "Find conversations"),
+        ("How can I ask it to forget something?", "Forget something"),
+    ],
+)
+def test_what_people_ask_of_the_console_is_found_first_p8(question, section):
+    [passage] = search_manual(question, limit=1)
+
+    assert (passage.page, passage.section[: len(section)]) == ("how-to", section)
+
+
+def test_what_the_manual_tells_to_press_stands_on_the_screen_p8():
+    screens = [*WEB.rglob("*.html"), *WEB.glob("views/*.js")]
+    screen = " ".join(" ".join(path.read_text() for path in screens).split())
+    labels = re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", (FOLDER / "how-to.md").read_text())
+    steps = {step for label in labels for step in label.split(" → ")}
+
+    assert {step for step in steps if step not in screen} == set()
 
 
 def test_words_that_stand_nowhere_find_nothing_p8():
