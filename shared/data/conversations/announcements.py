@@ -3,9 +3,10 @@
 Also called: outbox, transactional outbox.
 """
 
+from collections.abc import Iterable
 from datetime import datetime
 
-from shared.data.store.codec import dump, load
+from shared.data.store.codec import dump, load, load_all
 from shared.domain.conversations.claim import DELETED_HASH, Claim, announce
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.ids import ConversationId, UserId
@@ -31,6 +32,17 @@ async def build_change_announcement(
 ) -> Write:
     """Return the write that announces what a transaction stores; it reads the claim."""
     return await _announce(tx, claim_path(uid, changed.id), content_hash(changed), now)
+
+
+async def build_update_announcements(
+    tx: Transaction, uid: UserId, documents: Iterable[Document], now: datetime
+) -> list[Write]:
+    """Return the writes that announce documents of conversations as a transaction updates them; it reads their claims.
+
+    One that cannot be read is left to its event.
+    """
+    changed = load_all(Conversation, documents)
+    return [await build_change_announcement(tx, uid, each, now) for each in changed]
 
 
 async def build_deletion_announcement(

@@ -5,7 +5,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from shared.data.conversations.announcements import build_announcement
+from shared.data.conversations.announcements import (
+    build_announcement,
+    build_deletion_announcement,
+    build_update_announcements,
+)
 from shared.data.conversations.conversations import (
     conversation_path,
     shared_path,
@@ -108,9 +112,11 @@ class Merges:
             if [d and d.version for d in current] != [source.version for source in sources]:
                 return False
             changes = {"merged_into": merge.id, "discarded": True, "listed_at": now}
+            updates = [Update(source_path, changes) for source_path in source_paths]
+            announcements = await _announce(tx, uid, documents, updates, now)
             announcement = build_announcement(uid, new, now)
             tx.write(Create(path, dump_conversation(new)), *child_writes, announcement)
-            tx.write(*(Update(source_path, changes) for source_path in source_paths))
+            tx.write(*updates, *announcements)
             tx.write(*_build_moves(moved, dict.fromkeys(moved_paths, merge.id)))
             tx.write(Create(_merge_path(uid, merge.id), dump(merge)))
             return True
@@ -143,9 +149,12 @@ class Merges:
                 raise NotFound(NOTHING_TO_UNDO)
             back = [source for source in sources if source is not None]
             merges = _list_undone_merges(merge, merged, back)
-            tx.write(*(_build_return(source, merge, merges, now) for source in back))
+            returns = [_build_return(source, merge, merges, now) for source in back]
+            announcements = await _announce(tx, uid, back, returns, now)
+            deletion = await build_deletion_announcement(tx, uid, merged_id, now)
+            tx.write(*returns, *announcements)
             tx.write(*_build_moves(documents[len(ids) :], owners))
-            tx.write(Delete(merged.path), *_end_link(merged))
+            tx.write(Delete(merged.path), *_end_link(merged), deletion)
             undone = replace(merge, state="undone")
             tx.write(Set(merge_path, dump(undone)))
             return undone, _count_bytes(merged) - sum(map(_count_bytes, back))
@@ -239,9 +248,26 @@ def _list_relatives(document: Document) -> list[ConversationId]:
     return document.fields.get("merged_from") or []
 
 
+async def _announce(
+    tx: Transaction,
+    uid: UserId,
+    documents: Iterable[Document | None],
+    updates: Iterable[Update],
+    now: datetime,
+) -> list[Write]:
+    """Return the writes that announce what updates make of conversations."""
+    stored = {document.path: document for document in documents if document is not None}
+    updated = [
+        replace(old, fields={**old.fields, **update.changes})
+        for update in updates
+        if (old := stored.get(update.path))
+    ]
+    return await build_update_announcements(tx, uid, updated, now)
+
+
 def _build_return(
     source: Document, merge: Merge, merges: Sequence[ConversationId], now: datetime
-) -> Write:
+) -> Update:
     changes: dict[str, Any] = {
         "merged_into": None,
         "merged_from": [*_list_relatives(source), *merges],

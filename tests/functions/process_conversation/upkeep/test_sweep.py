@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from functions.library.routes import LIBRARY_ROUTES
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
 from functions.process_conversation.upkeep.missed_events import find_missed
@@ -24,7 +25,9 @@ from shared.resilience.admission import Admission
 from shared.telemetry import log_request
 from tests.fakes import AutoAdvanceClock, CreatedTask, RecordingTasks, ScriptedModel
 from tests.fault_injection import FaultyPort, raise_unavailable
-from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY
+from tests.fixtures.callers import IDENTITY, SERVICE_IDENTITY, build_auth_headers, open_client
+from tests.fixtures.library import CONVERSATIONS, build_library_deps
+from tests.fixtures.merging import FIRST, IDS, SECOND, EchoModel
 from tests.fixtures.processing import (
     ALICE,
     CLAIM,
@@ -218,6 +221,28 @@ async def test_what_was_derived_goes_within_five_minutes_of_a_lost_event_of_a_de
     assert await world.deps.stores.memories.list_newest(ALICE, limit=9) == []
     assert await world.search_ids("peanuts") == []
     assert await world.documents.get(CLAIM) is None
+
+
+async def test_merging_and_its_undoing_are_put_right_after_lost_events_f2(database):
+    world = build_processing_fixture(database, EchoModel())
+    library = open_client(
+        "library", LIBRARY_ROUTES, build_library_deps(world), build_auth_headers(ALICE)
+    )
+    async with library as alice:
+        for body in (FIRST, SECOND):
+            await alice.post(CONVERSATIONS, json=body)
+        await world.deliver_all()
+        rows = await world.list_row_ids()
+        answer = await alice.post(f"{CONVERSATIONS}/merge", json={"conversation_ids": IDS})
+        await lose_events(world)
+        merged_rows = await world.list_row_ids()
+        merged_id = answer.json()["merged_conversation_id"]
+        undone = await alice.post(f"{CONVERSATIONS}/{merged_id}/undo-merge")
+        await lose_events(world)
+
+    assert (answer.status_code, undone.status_code) == (200, 200)
+    assert not {*rows} & {*merged_rows}
+    assert await world.list_row_ids() == rows
 
 
 async def test_the_time_that_a_conversation_waited_is_part_of_its_age_d7(database):
