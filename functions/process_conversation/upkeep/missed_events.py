@@ -1,7 +1,8 @@
-"""Missed events: conversations that clients stored by themselves, and whose event was lost, looked for each hour.
+"""Missed events: conversations that clients stored or changed by themselves, and whose event was lost, looked for each hour.
 
 What our routes store is announced, and the sweep of each minute finds it. Nobody announces what a client writes to the
-store; who processes it stamps `listed_at`, so what lacks it was never processed.
+store. Who processes it stamps `listed_at`, so what lacks it was never processed; a completed conversation with another
+content than it was made from was changed since.
 
 Also called: reconciliation, missed trigger.
 """
@@ -11,9 +12,14 @@ from datetime import datetime, timedelta
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.trigger import build_change_event
 from shared import telemetry
-from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
+from shared.data.store.codec import MalformedDocument, load
+from shared.domain.conversations.conversation import (
+    CONVERSATION_CHANGED_TOPIC,
+    Conversation,
+    content_hash,
+)
 from shared.domain.ids import UserId
-from shared.domain.store.documents import Order, Query, Where
+from shared.domain.store.documents import Document, Order, Query, Where
 from shared.ports import Tasks
 
 SEARCH_TARGET = "sweep"
@@ -47,12 +53,20 @@ async def _publish_missed(deps: SweepDeps, uid: UserId, now: datetime) -> int:
         collection=f"users/{uid}/conversations",
         where=(Where("created_at", ">", now - RECENT), Where("created_at", "<=", now)),
         order_by=(Order("created_at", "desc"),),
-        fields=("listed_at",),
     )
-    documents = await deps.documents.query(recent)
-    paths = [each.path for each in documents if each.fields.get("listed_at") is None][:MAX_FOUND]
-    whole = await deps.documents.get_many(paths) if paths else []
-    events = [build_change_event(d.path, old=None, new=d.fields) for d in whole if d is not None]
+    missed = list(filter(_is_missed, await deps.documents.query(recent)))[:MAX_FOUND]
+    events = [build_change_event(d.path, old=None, new=d.fields) for d in missed]
     for event in filter(None, events):
         await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
-    return len(paths)
+    return len(missed)
+
+
+def _is_missed(document: Document) -> bool:
+    if document.fields.get("listed_at") is None:
+        return True
+    try:
+        conversation = load(Conversation, document)
+    except MalformedDocument:
+        return False
+    made_from = conversation.processed_hash if conversation.status == "completed" else None
+    return made_from is not None and made_from != content_hash(conversation)

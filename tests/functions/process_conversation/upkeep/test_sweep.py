@@ -162,6 +162,25 @@ async def test_what_a_route_stored_is_processed_within_five_minutes_of_a_lost_ev
     assert edited.processed_hash == content_hash(edited) != created.processed_hash
 
 
+async def test_what_a_client_changed_is_processed_within_an_hour_of_a_lost_event_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        stored = build_test_conversation(created_at=world.clock.now())
+        await world.write(stored)
+        await world.deliver_all()
+        words = (replace(stored.transcript_segments[0], text="It moves to May."),)
+        await world.write(replace(stored, transcript_segments=words))
+        world.changes.clear()
+        published = []
+        for _ in range(180):
+            world.clock.advance(minutes=1)
+            published.append(await run_sweep(world))
+
+    changed = await world.load_conversation()
+    assert changed.processed_hash == content_hash(changed) != content_hash(stored)
+    assert sum(published) == 1
+
+
 async def test_what_a_client_stored_is_processed_within_an_hour_of_a_lost_event_f2(database):
     users = [ALICE, BOB]
     with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
