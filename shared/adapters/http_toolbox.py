@@ -23,6 +23,8 @@ _TIMEOUT_S = 35.0
 _CONNECT_TIMEOUT_S = 3.0
 NETWORK_START_S = 25.0
 """How long a new instance tries to reach the proxy: its network may come up after it, and a call has 30 s."""
+_LONGEST_PAUSE = 4
+"""Pauses meanwhile double up to that after so many attempts: 0.8 to 1.6 s."""
 _KEEPALIVE_EXPIRY_S = 2.0
 """Shorter than a server keeps an idle connection (5 s): a call on a closing one would be lost."""
 
@@ -120,9 +122,9 @@ class HttpToolbox:
     ) -> "httpx.Response":
         end = self._clock.now() + timedelta(seconds=NETWORK_START_S)
 
-        def pause(_: int, failure: Unavailable) -> float | None:
-            first_pause_s = compute_backoff_s(1, failure)
-            return first_pause_s if self._clock.now() < end else None
+        def pause(attempt: int, failure: Unavailable) -> float | None:
+            pause_s = compute_backoff_s(min(attempt, _LONGEST_PAUSE), failure)
+            return pause_s if self._clock.now() < end else None
 
         return await retry(post, sleep=self._clock.sleep, attempts=sys.maxsize, backoff=pause)
 

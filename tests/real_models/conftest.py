@@ -24,6 +24,9 @@ CACHE = Path(os.environ.get("MODELS_DIR") or ROOT / ".cache/models")
 OWN_PROGRAM = os.environ.get("LLAMA_SERVER")
 LARGE_WINDOW, USUAL_WINDOW = 32_768, 16_384
 
+ALIKE = {"LLAMA_ARG_TEMPERATURE": "0", "LLAMA_ARG_CACHE_RAM": "0"}
+"""A server answers alike each time; older ones have no cache but places."""
+
 T = TypeVar("T")
 
 
@@ -68,8 +71,8 @@ def serve(program: Path, file: Path, options: ServerOptions, log: Path) -> Itera
     """Serve a model that answers alike each time; fails where the server ended before its tests did."""
     with ExitStack() as stack:
         with pytest.MonkeyPatch.context() as environment:
-            environment.setenv("LLAMA_ARG_TEMPERATURE", "0")
-            environment.setenv("LLAMA_ARG_CACHE_RAM", "0")  # older servers have no cache but places
+            for name, setting in ALIKE.items():
+                environment.setenv(name, setting)
             server = stack.enter_context(run_model_server(program, file, "small", options, log))
         yield server
         code = server.process.poll()

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from functions.chat import user_texts
-from infra.model_server.server import ServerOptions, run_model_server
+from infra.model_server.server import ServerOptions
 from shared.domain.models.model_failure import CAUSES
 from tests.e2e.product import (
     Product,
@@ -24,7 +24,8 @@ from tests.e2e.product import (
     wait_for_processing,
 )
 from tests.e2e.waiting import wait_until
-from tests.real_models.conftest import CACHE, OWN_PROGRAM
+from tests.real_models.conftest import ALIKE, CACHE, OWN_PROGRAM
+from tests.real_models.conftest import serve as serve_model
 from tests.real_models.recording_proxy import Body, RecordingProxy
 from tests.servers import run_server
 
@@ -99,7 +100,7 @@ class ServedProduct:
 
 @contextmanager
 def serve(folder: Path, weights: Path, **environment: str) -> Iterator[ServedProduct]:
-    variables = {"MODEL": str(weights), "MODELS_DIR": str(CACHE), **environment}
+    variables = {"MODEL": str(weights), "MODELS_DIR": str(CACHE), **ALIKE, **environment}
     if OWN_PROGRAM:
         variables["LLAMA_SERVER"] = OWN_PROGRAM
     with run_product(folder, **variables) as product:
@@ -121,7 +122,7 @@ def narrow(
     """Serve the product with a window of 4,096 tokens, whose model is helped to search and to answer."""
     folder = tmp_path_factory.mktemp("narrow")
     options = ServerOptions(window_tokens=4_096)
-    with run_model_server(program, weights, "small", options, folder / "server.log") as server:
+    with serve_model(program, weights, options, folder / "server.log") as server:
         proxy = RecordingProxy(server.origin, search_then_answer)
         with (
             run_server(proxy) as url,
