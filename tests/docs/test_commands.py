@@ -128,24 +128,6 @@ def test_make_knows_every_target_and_variable_of_the_documents_u12() -> None:
         assert planned.returncode == 0, (target, variables)
 
 
-def test_every_message_that_troubleshooting_explains_is_said_by_the_code_u12() -> None:
-    page = find_page("troubleshoot").read_text()
-    messages = re.findall(r"^- `(.+?)`: ", page, re.MULTILINE)
-    pieces = {piece.strip() for message in messages for piece in message.split("…")} - {""}
-    code = read_code()
-
-    assert len(messages) > 15
-    assert {piece for piece in pieces if piece not in code} == set()
-
-
-def read_code() -> str:
-    """Read all that is written for people: texts over several lines as one, values left out."""
-    folders = ("functions", "shared", "infra", "web")
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*.[pj][ys]")]
-    code = "\n".join(path.read_text() for path in [ROOT / "Makefile", *files])
-    return re.sub(r'"\n\s+f?"', "", code)
-
-
 def test_the_search_in_the_log_finds_what_failed_u12() -> None:
     [searched] = re.findall(r"grep '(.+)'", find_page("operate").read_text())
     record = logging.LogRecord("keepsake", logging.ERROR, "", 0, "turn_failed", (), None)
