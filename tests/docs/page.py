@@ -27,7 +27,7 @@ BLOCK = re.compile(
     r"^ {0,3}```(?P<language>sh|console)(?: (?P<mark>[^\n]+))?\n(?P<script>.+?)^ {0,3}```$",
     re.MULTILINE | re.DOTALL,
 )
-PROMPT = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
+PROMPT = "$ "
 NOT_RUN = "not run: "
 RUN_BY = "run by "
 TIMEOUT_S = 120
@@ -51,7 +51,19 @@ def list_blocks(page: Path) -> list[Block]:
 def _read_script(match: re.Match[str]) -> str:
     """Read the commands; in a console they stand behind prompts, among their output."""
     script = match["script"]
-    return "\n".join(PROMPT.findall(script)) if match["language"] == "console" else script
+    return "\n".join(_list_typed(script)) if match["language"] == "console" else script
+
+
+def _list_typed(console: str) -> Iterator[str]:
+    """List the commands: a line behind a prompt, and those after an open quotation or a backslash."""
+    command: list[str] = []
+    for line in console.split("\n"):
+        if command or line.startswith(PROMPT):
+            command.append(line.removeprefix(PROMPT))
+        typed = "\n".join(command)
+        if command and typed.count("'") % 2 == 0 and not typed.endswith("\\"):
+            yield typed
+            command = []
 
 
 class Reader:
