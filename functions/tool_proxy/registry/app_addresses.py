@@ -1,5 +1,6 @@
 """Addresses of an app: which of them are never called, and which are on this machine and need its developer's leave."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from functions.tool_proxy.ports import Manifest
@@ -27,32 +28,29 @@ def check_addresses(
     Raises LocalAddress for such servers where neither `may_be_local` nor an earlier leave allows them,
     and Invalid, which names each new address that would never be called.
     """
-    origins = tuple(
-        dict.fromkeys(filter(None, (_find_local(egress, url) for url in _list(app, _CALLED))))
-    )
+    origins = _list_local_origins(egress, app)
     if not (may_be_local or set(origins) <= set(app.local_origins)):
         raise LocalAddress(origins)
-    app = replace(app, local_origins=origins)
-    known = _list(stored, _ONLY_CALLED) if stored else []
-    reasons = {
-        name: reason
-        for name in _ONLY_CALLED
-        for url in _list(app, (name,))
-        if url not in known and (reason := _find_refusal(egress, app, url))
-    }
-    if reasons:
-        raise Invalid(
-            " ".join(f"`{name}` is refused: {reason}" for name, reason in reasons.items())
-        )
-    return app
+    known = _read_urls(stored, _ONLY_CALLED) if stored else {}
+    refusals = [
+        f"`{name}` is refused: {reason}"
+        for name, url in _read_urls(app, _ONLY_CALLED).items()
+        if url != known.get(name) and (reason := _find_refusal(egress, url, origins))
+    ]
+    if refusals:
+        raise Invalid(" ".join(refusals))
+    return replace(app, local_origins=origins)
 
 
 def refuse_endpoints(egress: Egress, app: App, manifest: Manifest) -> Manifest:
     """Return a manifest without the tools whose endpoint would never be called, and why."""
-    reasons = {tool.name: _find_refusal(egress, app, tool.endpoint) for tool in manifest.tools}
-    refused = [
-        f"{name}: `endpoint` is refused: {reason}" for name, reason in reasons.items() if reason
-    ]
+    reasons = {
+        tool.name: _find_refusal(egress, tool.endpoint, app.local_origins)
+        for tool in manifest.tools
+    }
+    refused = (
+        f"{name}: `endpoint` is refused: {why}"[:300] for name, why in reasons.items() if why
+    )
     return replace(
         manifest,
         tools=tuple(tool for tool in manifest.tools if not reasons[tool.name]),
@@ -60,30 +58,27 @@ def refuse_endpoints(egress: Egress, app: App, manifest: Manifest) -> Manifest:
     )
 
 
-def _list(app: App, names: tuple[str, ...]) -> list[str]:
-    urls = (getattr(app.external_integration, name) for name in names)
-    return [url for url in urls if url]
+def _list_local_origins(egress: Egress, app: App) -> tuple[str, ...]:
+    """List the origins on this machine that may be called with their developer's leave alone."""
+    urls = _read_urls(app, _CALLED).values()
+    origins = {url: find_local_origin(url) for url in urls if _find_refusal(egress, url)}
+    return tuple(
+        dict.fromkeys(
+            origin
+            for url, origin in origins.items()
+            if origin and not _find_refusal(egress, url, (origin,))
+        )
+    )
 
 
-def _find_local(egress: Egress, url: str) -> str | None:
-    """Return the origin of an address on this machine that may be called with its developer's leave alone."""
-    origin = find_local_origin(url)
-    if origin is None or not _is_refused(egress, url) or _is_refused(egress, url, origin):
-        return None
-    return origin
+def _read_urls(app: App, names: Sequence[str]) -> Mapping[str, str]:
+    urls = {name: getattr(app.external_integration, name) for name in names}
+    return {name: url for name, url in urls.items() if url}
 
 
-def _is_refused(egress: Egress, url: str, *local_origins: str) -> bool:
+def _find_refusal(egress: Egress, url: str, local_origins: Sequence[str] = ()) -> str | None:
     try:
         egress.check_url(url, local_origins=local_origins)
-    except NotAllowed:
-        return True
-    return False
-
-
-def _find_refusal(egress: Egress, app: App, url: str) -> str | None:
-    try:
-        egress.check_url(url, local_origins=app.local_origins)
     except NotAllowed as refusal:
         return str(refusal)
     return None

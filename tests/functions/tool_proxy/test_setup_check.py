@@ -5,6 +5,7 @@ from httpx import Response
 
 from examples.shopping.shop import is_signed_request
 from shared.data.apps.apps import app_path
+from shared.domain.ids import AppId
 from shared.domain.store.documents import Update
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_proxy import ALICE
@@ -59,7 +60,7 @@ async def test_a_setup_check_at_an_internal_address_is_never_made_t10(world: Not
     app_id = await register(world)
     await world.documents.write(
         Update(
-            app_path(app_id),
+            app_path(AppId(app_id)),
             {"external_integration": {"setup_completed_url": "http://169.254.169.254/setup"}},
         )
     )
