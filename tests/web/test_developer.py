@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Dialog, expect
 
 from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
@@ -61,9 +61,14 @@ def test_an_app_on_the_servers_machine_is_registered_after_a_question_t21(
 ) -> None:
     home = app_server.declare("cellar", LOOK_TOOL).replace("127.0.0.1", "localhost")
     questions: list[str] = []
+
+    def accept(dialog: Dialog) -> None:
+        questions.append(dialog.message)
+        dialog.accept()
+
     console.sign_in("neighbour")
     page = console.page
-    page.on("dialog", lambda dialog: (questions.append(dialog.message), dialog.accept()))
+    page.on("dialog", accept)
     console.show_view("developer")
     page.get_by_label("Name of the app").fill("Cellar")
     page.get_by_label("Manifest address").fill(home)

@@ -60,11 +60,11 @@ async def test_a_server_on_this_machine_is_asked_about_once_and_then_works_t21(
 
 async def test_another_port_is_asked_about_again_t21(world: NotesFixture) -> None:
     app = (await register(world, allow_local=True)).json()
+    path = f"/v1/apps/{app['id']}"
     changes = {"external_integration": {"webhook_url": "http://127.0.0.1:3000/hook"}}
 
-    question = await world.request("PATCH", f"/v1/apps/{app['id']}", json=changes)
-    changes |= {"allow_local": True}  # type: ignore[dict-item]
-    allowed = await world.request("PATCH", f"/v1/apps/{app['id']}", json=changes)
+    question = await world.request("PATCH", path, json=changes)
+    allowed = await world.request("PATCH", path, json={**changes, "allow_local": True})
 
     assert question.json()["origins"] == [world.notes_url, "http://127.0.0.1:3000"]
     assert allowed.status_code == 200
