@@ -7,7 +7,6 @@ UID ?= $(or $(KEEPSAKE_USER),alice)
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
-EGRESS_DEV_ORIGINS ?= http://127.0.0.1:$(EXAMPLE_PORT)
 
 .PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
 
@@ -16,9 +15,9 @@ help: ## Show this list
 	@sed -nE 's/^##@ (.*)/\n\1/p; s/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_DIR); MODEL=path/to.gguf or MODEL=owner/name runs that model beside it, SPEECH=local turns speech into text
-	@EGRESS_DEV_ORIGINS="$(EGRESS_DEV_ORIGINS)" exec $(BIN)/python -m infra.local
+	@exec $(BIN)/python -m infra.local
 
-example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, ORIGIN, EXAMPLE_PORT)
+example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, PORT or ORIGIN of Keepsake, EXAMPLE_PORT of the app)
 	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid "$(UID)" --port $(EXAMPLE_PORT)
 
 ##@ Your data

@@ -396,6 +396,8 @@ class EgressRequest:
     `accepts` names the media types that a 2xx answer may have, such as application/json or text/*;
     without any, all are accepted, and so is an answer without a type. Without `is_body_needed`
     the body is empty where it cannot be read in time and within the limits: the status counts.
+    `local_origins` are those of this machine that the owner of the address may have called, where
+    the server serves this machine alone.
     """
 
     method: str
@@ -406,6 +408,7 @@ class EgressRequest:
     max_bytes: int = 1_048_576
     accepts: Sequence[str] = ()
     is_body_needed: bool = True
+    local_origins: Sequence[str] = ()
 
 
 @value
@@ -424,7 +427,7 @@ class EgressResponse:
 class Egress(Protocol):
     """The one way out to addresses that others chose."""
 
-    def check_url(self, url: str) -> None:
+    def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None:
         """Raise NotAllowed for an address that no call could ever reach; its name is not resolved."""
 
     async def send(self, request: EgressRequest) -> EgressResponse:

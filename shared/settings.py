@@ -177,6 +177,11 @@ class Settings:
         return cls(**values)
 
     @property
+    def serves_this_machine_alone(self) -> bool:
+        """Whether whoever uses the server may run programs on its machine anyway, and have them called."""
+        return self.world == "embedded" and not self.allow_remote
+
+    @property
     def serves_personas(self) -> bool:
         """Whether personas have a provider of their own: a key, or a server that may want none."""
         has_own_server = self.openrouter_base_url.rstrip("/") != DEFAULT_OPENROUTER_URL

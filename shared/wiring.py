@@ -398,7 +398,9 @@ def egress() -> ports.Egress:
     from shared.adapters.guarded_egress import GuardedEgress
 
     return GuardedEgress(
-        dev_origins=settings().egress_dev_origins, own_origins=settings().own_origins
+        dev_origins=settings().egress_dev_origins,
+        own_origins=settings().own_origins,
+        allows_local=settings().serves_this_machine_alone,
     )
 
 

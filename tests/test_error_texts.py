@@ -5,7 +5,8 @@ A refused call of a tool is told to the model, with names of tools; it is left o
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 from shared.domain import errors
@@ -21,13 +22,27 @@ RAISED = {
 } - FOR_MODELS | {"build_problem"}
 
 
-def list_error_texts() -> Iterator[str]:
-    """List the texts of errors as they stand in the code, … for what is put in."""
-    for folder in ("functions", "shared", "infra/local"):
-        for file in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(file.read_text())):
-                if isinstance(node, ast.Call) and _read_name(node.func) in RAISED:
-                    yield from filter(None, map(_read_text, node.args))
+FOLDERS = ("functions", "shared", "infra/local", "infra/model_server", "infra/speech")
+
+
+@cache
+def read_errors() -> Sequence[tuple[str, str]]:
+    """Read what is raised or answered as an error, and its texts as they stand in the code, … for what is put in."""
+    return [
+        (kind, text)
+        for folder in FOLDERS
+        for file in (ROOT / folder).rglob("*.py")
+        for call in _list_errors(ast.parse(file.read_text()))
+        for kind in [_read_name(call.func)]
+        for text in filter(None, map(_read_text, call.args))
+    ]
+
+
+def _list_errors(tree: ast.Module) -> Iterator[ast.Call]:
+    raised = {node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (node in raised or _read_name(node.func) in RAISED):
+            yield node
 
 
 def _read_name(function: ast.expr) -> str:
@@ -42,7 +57,7 @@ def _read_text(node: ast.expr) -> str:
 
 
 def test_no_error_is_told_in_machine_text_u8() -> None:
-    texts = list(list_error_texts())
+    texts = [text for kind, text in read_errors() if kind in RAISED]
 
     assert len(texts) > 200
     assert [text for text in texts if MACHINE_TEXT.search(QUOTED.sub("", text))] == []

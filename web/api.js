@@ -185,7 +185,7 @@ export function connect(getToken, onSignedOut) {
     changeApp: (id, changes) => call("PATCH", at`/v1/apps/${id}`, { body: changes }),
     deleteApp: (id) => call("DELETE", at`/v1/apps/${id}`),
     checkManifest: (id) => call("POST", at`/v1/apps/${id}/refresh-manifest`),
-    addMcpServer: (name, address) => call("POST", "/v1/apps/mcp", { body: { name, mcp_server_url: address } }),
+    addMcpServer: (server) => call("POST", "/v1/apps/mcp", { body: server }),
     checkMcpServer: (id) => call("POST", at`/v1/apps/${id}/mcp/refresh`),
     appKeys: (id) => call("GET", at`/v1/apps/${id}/keys`),
     createAppKey: (id) => call("POST", at`/v1/apps/${id}/keys`),

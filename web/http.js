@@ -36,8 +36,8 @@ export async function send(method, path, { body, form, token, headers: extra = {
 }
 
 export async function problemOf(response) {
-  const { detail } = await response.json().catch(() => ({}));
-  if (detail) return new Problem(detail, response.status, "en");
+  const { detail, code, origins } = await response.json().catch(() => ({}));
+  if (detail) return Object.assign(new Problem(detail, response.status, "en"), { code, origins });
   return new Problem(t("The server answered {status}.", { status: response.status }), response.status);
 }
 

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import uvicorn
@@ -47,7 +48,10 @@ def main() -> int:
         print_status(str(settings_error))
         return 1
     except OSError as socket_error:
-        print_status(f"cannot listen on {url} ({socket_error.strerror}): stop what uses it")
+        print_status(
+            f"cannot listen on {url} ({socket_error.strerror}): stop what uses it, or EXAMPLE_PORT=9001 "
+            "make example"
+        )
         return 1
     except KeyboardInterrupt:
         print_status("stopped")
@@ -55,30 +59,36 @@ def main() -> int:
 
 
 def connect(owner: httpx.Client, shop: ShoppingServer, url: str) -> None:
-    """Register the app or refresh its manifest, install it, and set its signing secret."""
-    app = _find_app(owner, url) or _register_app(owner, url)
-    owner.post(f"/v1/apps/{app['id']}/refresh-manifest").raise_for_status()
+    """Register the app or save it again, install it, and set its signing secret.
+
+    Whoever runs this allows that it is called on their own machine.
+    """
+    known, body = _find_app(owner, url), _describe_app(url)
+    saved = (
+        owner.patch(f"/v1/apps/{known}", json=body) if known else owner.post("/v1/apps", json=body)
+    )
+    app = saved.raise_for_status().json()
     owner.post("/v1/apps/enable", params={"app_id": app["id"]}).raise_for_status()
     shop.signing_secret = app["signing_secret"]
 
 
-def _find_app(owner: httpx.Client, url: str) -> dict[str, str] | None:
+def _find_app(owner: httpx.Client, url: str) -> str | None:
     for app in owner.get("/v1/apps").raise_for_status().json():
         if app["external_integration"]["app_home_url"] == url and "signing_secret" in app:
-            return dict(app)
+            return str(app["id"])
     return None
 
 
-def _register_app(owner: httpx.Client, url: str) -> dict[str, str]:
+def _describe_app(url: str) -> dict[str, Any]:
     manifest = f"{url}/.well-known/omi-tools.json"
-    app = {
+    return {
         "name": "Shopping list",
         "description": "Keeps what to buy",
         "private": True,
         "capabilities": ["external_integration"],
         "external_integration": {"app_home_url": url, "chat_tools_manifest_url": manifest},
+        "allow_local": True,
     }
-    return dict(owner.post("/v1/apps", json=app).raise_for_status().json())
 
 
 def converse(owner: httpx.Client, uid: str, question: str) -> None:

@@ -35,12 +35,10 @@ from infra.bench.tools import measure_tools
 _PAGE_TEMPLATE = """# Figures
 
 Measured by `make bench` on {machine}; servers, scripted model and client share it. In brackets is what is wanted. Ratios travel
-between machines, times do not.
+between machines, times do not. `make bench` prints more, to compare with other frameworks.
 
-- *Bare* is the same work with nothing of ours in it.
-- *Over it* is beside the raw client, the OpenAI SDK's own stream. Our adapter does not build the SDK's objects, so it may be
-  below zero.
-- *Another's request* is a small one of a second user, sent all the while. It waits for the CPU that the server uses meanwhile.
+*Bare* is the same work with nothing of ours in it; *over it* is beside the OpenAI SDK's own stream, whose objects we do not build.
+*Another's request* is a small one of a second user, sent meanwhile.
 
 {figures}
 """

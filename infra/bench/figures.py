@@ -33,7 +33,7 @@ class Figure:
             return self.name, value, "", ""
         if self.value is None:
             return self.name, value, "", "NOT OK"
-        target = f"{self.bound} {self.target:g} {self.unit}".strip()
+        target = f"{'≤' if self.bound == 'at most' else '≥'} {self.target:g}"
         return self.name, value, target, "ok" if self.is_ok else "NOT OK"
 
 
@@ -45,9 +45,14 @@ def render_table(figures: Sequence[Figure]) -> str:
 
 
 def render_list(figures: Sequence[Figure]) -> str:
-    """Write a Markdown list with an entry for each group: what stands before a colon in their names."""
+    """Write a Markdown list of what has a bound, and of what costs money.
+
+    An entry holds a group: what stands before a colon in the names of its figures.
+    """
     groups: dict[str, list[str]] = {}
     for figure in figures:
+        if figure.target is None and figure.unit != "$":
+            continue
         group, _, part = figure.name.partition(": ")
         _, value, wanted, mark = figure.row
         bound = f" ({wanted})" if wanted else ""

@@ -71,13 +71,13 @@ class Loading:
     limit: float | None = None
 
 
-BARE = Loading(name="functions_framework.aio", code="import functions_framework.aio")
+BARE = Loading(name="functions_framework", code="import functions_framework.aio")
 BARE_SDK = Loading(
-    name="functions_framework.aio + openai + google.cloud.firestore",
+    name="functions_framework, openai and firestore",
     code="import functions_framework.aio, openai, google.cloud.firestore",
 )
 BARE_CLOUD = Loading(
-    name="functions_framework.aio + httpx + pydantic + google.cloud.firestore",
+    name="functions_framework, httpx, pydantic and firestore",
     code="import functions_framework.aio, httpx, google.cloud.firestore, pydantic.main, pydantic.types",
 )
 

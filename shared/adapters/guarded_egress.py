@@ -6,7 +6,7 @@ Also called: DNS rebinding defence, outbound proxy.
 import socket
 import ssl
 import zlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from functools import cache, partial
 from ipaddress import ip_address
@@ -63,21 +63,24 @@ class GuardedEgress:
         *,
         dev_origins: Iterable[str] = (),
         own_origins: Iterable[str] = (),
+        allows_local: bool = False,
         resolve: Resolver = resolve_with_system,
         transport: "httpx.AsyncBaseTransport | None" = None,
         tls: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
-        self._rules = EgressRules(dev_origins=dev_origins, own_origins=own_origins)
+        self._rules = EgressRules(
+            dev_origins=dev_origins, own_origins=own_origins, allows_local=allows_local
+        )
         self._resolve = resolve
         self._transport = transport
         self._tls = tls or _build_public_tls
         self._context: ssl.SSLContext | None = None
 
-    def check_url(self, url: str) -> None:
-        self._rules.validate_url(url)
+    def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None:
+        self._rules.validate_url(url, local_origins)
 
     async def send(self, request: EgressRequest) -> EgressResponse:
-        target = self._rules.validate_url(request.url)
+        target = self._rules.validate_url(request.url, request.local_origins)
         if refusal := find_header_refusal(request.headers):
             raise NotAllowed(refusal)
         try:

@@ -3,6 +3,7 @@
 KeepsakeError
 ├── CallerError              the caller can do something: the edge maps each to a status
 │   ├── Invalid              the request is malformed
+│   │   └── LocalAddress     an app's server is on this machine; carries where, to be allowed
 │   ├── NotAuthenticated     the caller is unknown
 │   ├── NotAllowed           the caller is known and may not do this
 │   ├── NotFound             it does not exist for this caller
@@ -36,6 +37,7 @@ KeepsakeError
 Also called: exceptions, exception hierarchy, error handling.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from shared.domain.failure import FailureReason
@@ -52,6 +54,17 @@ class CallerError(KeepsakeError):
 
 class Invalid(CallerError):
     """The request is malformed."""
+
+
+class LocalAddress(Invalid):
+    """An app names servers on this machine (`origins`), and its developer did not allow that."""
+
+    def __init__(self, origins: Sequence[str]) -> None:
+        super().__init__(
+            f"{' and '.join(origins)} is on this machine, where Keepsake calls only what you allow. If the "
+            "server is yours, send this again with `allow_local` as true."
+        )
+        self.origins = origins
 
 
 class NotAuthenticated(CallerError):

@@ -5,7 +5,7 @@ Pure checks without a transport. Refusals are NotAllowed, or a reason in one sen
 
 import ipaddress
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -120,7 +120,10 @@ class Target:
 
 
 class EgressRules:
-    """An allow-list of URLs: https, an allowed port and a public name, or a development origin."""
+    """An allow-list of URLs: https, an allowed port and a public name, or a development origin.
+
+    With `allows_local`, a call may also name origins of this machine that it is allowed.
+    """
 
     def __init__(
         self,
@@ -128,24 +131,30 @@ class EgressRules:
         dev_origins: Iterable[str] = (),
         own_origins: Iterable[str] = (),
         ports: Iterable[int] = (443,),
+        allows_local: bool = False,
     ) -> None:
         """Parse the origins, such as http://127.0.0.1:9000. Raises ValueError for anything else."""
         self._dev = frozenset(map(_parse_origin, dev_origins))
         self._own = frozenset(map(_parse_origin, own_origins))
         self._ports = frozenset(ports)
+        self._allows_local = allows_local
 
-    def validate_url(self, url: str) -> Target:
+    def validate_url(self, url: str, local_origins: Collection[str] = ()) -> Target:
         """Parse and check a URL before its name is resolved. Raises NotAllowed with the reason."""
         target = _parse_url(url)
         if target is None:
             raise NotAllowed("The address is not a plain http(s) URL.")
         if any(_is_same_server(target.origin, own) for own in self._own):
             raise NotAllowed("The address is one of our own.")
-        if target.origin in self._dev:
+        if target.origin in self._dev or self._is_allowed_here(target, local_origins):
             return replace(target, trusted=True)
         if reason := self._find_refusal(target):
             raise NotAllowed(reason)
         return target
+
+    def _is_allowed_here(self, target: Target, local_origins: Collection[str]) -> bool:
+        is_local = self._allows_local and _is_loopback(target.host)
+        return is_local and target.origin in map(_parse_origin, local_origins)
 
     def _find_refusal(self, target: Target) -> str | None:
         if target.scheme != "https":
@@ -153,6 +162,14 @@ class EgressRules:
         if target.port not in self._ports:
             return f"Port {target.port} is not allowed."
         return find_host_refusal(target.host)
+
+
+def find_local_origin(url: str) -> str | None:
+    """Return the origin of a URL that leads to this machine itself, such as http://127.0.0.1:3000."""
+    target = _parse_url(url)
+    if target is None or not _is_loopback(target.host):
+        return None
+    return f"{target.scheme}://{target.authority}"
 
 
 def find_host_refusal(host: str) -> str | None:
@@ -240,10 +257,19 @@ def _is_same_server(first: Origin, second: Origin) -> bool:
 
 
 def _is_this_machine(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
+    if _is_loopback(host) or host.endswith(".localhost"):
         return True
+    ip = _parse_address(host)
+    return ip is not None and ip.is_unspecified
+
+
+def _is_loopback(host: str) -> bool:
+    ip = _parse_address(host)
+    return host == "localhost" or (ip is not None and ip.is_loopback)
+
+
+def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ip = ipaddress.ip_address(host.strip("[]"))
+        return ipaddress.ip_address(host.strip("[]"))
     except ValueError:
-        return False
-    return ip.is_loopback or ip.is_unspecified
+        return None

@@ -1,8 +1,11 @@
-"""Pages of docs/ as their readers follow them: the blocks of commands, in their order.
+"""Pages as their readers follow them: the blocks of commands, in their order.
 
 ```sh             runs
 ```sh serve       starts the server, as a second terminal does; it stops the one before
+```sh run by …    runs in a test of its own, which it names
 ```sh not run: …  needs what a test has not, and says what
+
+A block of `console` shows prompts and output; it runs in a test of its own, or not.
 """
 
 import os
@@ -20,8 +23,13 @@ from infra.emulators.process import find_free_port, run_process
 from infra.local.routing import ROOT
 from tests.e2e.waiting import wait_until
 
-BLOCK = re.compile(r"^```sh(?: (?P<mark>[^\n]+))?\n(?P<script>.+?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^ {0,3}```(?P<language>sh|console)(?: (?P<mark>[^\n]+))?\n(?P<script>.+?)^ {0,3}```$",
+    re.MULTILINE | re.DOTALL,
+)
+PROMPT = "$ "
 NOT_RUN = "not run: "
+RUN_BY = "run by "
 TIMEOUT_S = 120
 
 
@@ -35,8 +43,27 @@ class Block:
 
 def list_blocks(page: Path) -> list[Block]:
     return [
-        Block(match["script"], match["mark"] or "") for match in BLOCK.finditer(page.read_text())
+        Block(_read_script(match), match["mark"] or "")
+        for match in BLOCK.finditer(page.read_text())
     ]
+
+
+def _read_script(match: re.Match[str]) -> str:
+    """Read the commands; in a console they stand behind prompts, among their output."""
+    script = match["script"]
+    return "\n".join(_list_typed(script)) if match["language"] == "console" else script
+
+
+def _list_typed(console: str) -> Iterator[str]:
+    """List the commands: a line behind a prompt, and those after an open quotation or a backslash."""
+    command: list[str] = []
+    for line in console.split("\n"):
+        if command or line.startswith(PROMPT):
+            command.append(line.removeprefix(PROMPT))
+        typed = "\n".join(command)
+        if command and typed.count("'") % 2 == 0 and not typed.endswith("\\"):
+            yield typed
+            command = []
 
 
 class Reader:

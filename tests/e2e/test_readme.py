@@ -8,7 +8,7 @@ from infra.local.routing import ROOT
 from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
 
-SECTION = re.compile(r"## Use the API\n\n```console\n(.+?)```", re.DOTALL)
+SECTION = re.compile(r"## Use the API\n\n```console [^\n]+\n(.+?)```", re.DOTALL)
 MADE_KEY = {"LOCAL_KEY": ""}
 
 

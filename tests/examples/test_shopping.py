@@ -100,8 +100,7 @@ def test_a_captured_header_opens_no_other_list_s7(
 
 def test_the_command_connects_the_app_also_after_a_restart(tmp_path: Path) -> None:
     port = find_free_port()
-    variables = {"EGRESS_DEV_ORIGINS": f"http://127.0.0.1:{port}"}
-    with run_product(tmp_path, **variables) as keepsake, keepsake.client("alice") as alice:
+    with run_product(tmp_path) as keepsake, keepsake.client("alice") as alice:
         for _ in range(2):
             with run_example(port, keepsake.origin, tmp_path) as log:
                 output = wait_until(partial(_read_when_ready, log))

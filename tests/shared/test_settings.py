@@ -221,6 +221,20 @@ def test_a_switch_that_is_neither_on_nor_off_fails_at_start_u6() -> None:
         Settings.from_env({"ALLOW_REMOTE": "true"})
 
 
+@pytest.mark.parametrize(
+    ("environment", "is_alone"),
+    [
+        ({}, True),
+        ({"ALLOW_REMOTE": "1"}, False),
+        ({"KEEPSAKE_WORLD": "cloud", "PSEUDONYM_KEY": "x"}, False),
+    ],
+)
+def test_a_deployment_serves_others_than_this_machine_t10(
+    environment: dict[str, str], *, is_alone: bool
+) -> None:
+    assert Settings.from_env(environment).serves_this_machine_alone is is_alone
+
+
 def test_origins_are_taken_as_browsers_send_them() -> None:
     settings = Settings.from_env({"CORS_ORIGINS": "https://a.org, http://localhost:3000"})
 

@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Dialog, expect
 
 from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
@@ -54,6 +54,30 @@ def test_a_refused_registration_says_why_and_keeps_the_input_t20(
 
     expect(console.problem).to_contain_text("`chat_tools_manifest_url` is refused")
     expect(page.get_by_label("Name of the app")).to_have_value("Intranet")
+
+
+def test_an_app_on_the_servers_machine_is_registered_after_a_question_t21(
+    console: Console, app_server: AppServer
+) -> None:
+    home = app_server.declare("cellar", LOOK_TOOL).replace("127.0.0.1", "localhost")
+    questions: list[str] = []
+
+    def accept(dialog: Dialog) -> None:
+        questions.append(dialog.message)
+        dialog.accept()
+
+    console.sign_in("neighbour")
+    page = console.page
+    page.on("dialog", accept)
+    console.show_view("developer")
+    page.get_by_label("Name of the app").fill("Cellar")
+    page.get_by_label("Manifest address").fill(home)
+
+    page.get_by_role("button", name="Register").click()
+
+    expect(console.find_section("Manifest")).to_contain_text("1 tool is offered.")
+    [question] = questions
+    assert f"at {home.removesuffix('/cellar/tools.json')}." in question
 
 
 def test_pressing_register_twice_registers_one_app_t20(

@@ -7,6 +7,7 @@ import { manifest } from "./developer/manifest.js";
 import { fill, readForm } from "./developer/settings.js";
 import { secret } from "./developer/secret.js";
 import { keys } from "./keys.js";
+import { askingForLocal } from "./local_address.js";
 
 const CAPABILITIES = ["external_integration"];
 
@@ -62,7 +63,10 @@ export function startDeveloper({ api, onChange }) {
   }
 
   const save = () => attempt(async () => {
-    const { id } = await (shown ? api.changeApp(shown.id, readForm(form, shown)) : api.registerApp({ ...readForm(form), capabilities: CAPABILITIES }));
+    const app = readForm(form, shown);
+    const { id } = await askingForLocal((leave) => (shown
+      ? api.changeApp(shown.id, { ...app, ...leave })
+      : api.registerApp({ ...app, ...leave, capabilities: CAPABILITIES })));
     await open(id);
     onChange();
     choice.focus();

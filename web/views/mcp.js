@@ -2,6 +2,7 @@
 
 import { attempting, find, onSubmit } from "../dom.js";
 import { t, tn } from "../i18n.js";
+import { askingForLocal } from "./local_address.js";
 import { openOtherWindow } from "./other_window.js";
 
 /** `onAdded()` is called when an app was added, or its tools were. */
@@ -13,7 +14,9 @@ export function startMcp({ api, onAdded }) {
   const open = openOtherWindow(status);
 
   const add = (name, address) => attempt(async () => {
-    const { app_id: id, auth_url: url, tools_count: tools } = await api.addMcpServer(name, address);
+    const { app_id: id, auth_url: url, tools_count: tools } = await askingForLocal(
+      (leave) => api.addMcpServer({ name, mcp_server_url: address, ...leave }),
+    );
     form.reset();
     onAdded();
     if (url) attempt(() => signIn(url, id, name));

@@ -1177,6 +1177,7 @@ class McpAppIn(TypedDict):
     name: str
     mcp_server_url: str
     description: NotRequired[str]
+    allow_local: NotRequired[bool]
 
 
 class McpAppOut(TypedDict):
@@ -2323,6 +2324,7 @@ class AppIn(TypedDict):
     persona_model: NotRequired[Literal["persona", "persona_premium"]]
     name: str
     is_paid: NotRequired[bool | None]
+    allow_local: NotRequired[bool]
 
 
 class AppOut(TypedDict):
@@ -2393,6 +2395,7 @@ class AppPatchIn(TypedDict):
     persona_model: NotRequired[Literal["persona", "persona_premium"]]
     name: NotRequired[str | None]
     is_paid: NotRequired[bool | None]
+    allow_local: NotRequired[bool]
 
 
 class BegunVoiceSessionOut(TypedDict):

@@ -167,6 +167,7 @@ class SoundCalls:
             timeout_s=TIMEOUT_S,
             max_bytes=_MAX_ANSWER_BYTES,
             is_body_needed=False,
+            local_origins=recipient.app.local_origins if recipient.app else (),
         )
 
     async def _post(self, request: EgressRequest) -> str | None:

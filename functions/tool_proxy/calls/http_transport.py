@@ -50,6 +50,7 @@ class HttpTransport:
             body=body or None,
             timeout_s=TIMEOUT_S,
             accepts=("application/json", "application/xml", "text/*"),
+            local_origins=app.local_origins,
         )
 
 

@@ -6,6 +6,7 @@ from functions.tool_proxy.accounts.connections import consume_authorization
 from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
+from functions.tool_proxy.mcp_servers.local_egress import allow_local
 from functions.tool_proxy.oauth import requests
 from functions.tool_proxy.oauth import state as oauth_state
 from functions.tool_proxy.oauth.state import (
@@ -15,6 +16,7 @@ from functions.tool_proxy.oauth.state import (
     NotConnected,
 )
 from functions.tool_proxy.registry import access, registration
+from functions.tool_proxy.registry.app_addresses import check_addresses
 from functions.tool_proxy.registry.app_names import require_unreserved_name
 from functions.tool_proxy.registry.registration import apply_manifest, mark_verified
 from shared.domain.apps.app import App
@@ -36,13 +38,16 @@ class ConnectResult:
     redirect: AuthorizationRedirect | None = None
 
 
-async def add(deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App]) -> ConnectResult:
+async def add(
+    deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App], *, may_be_local: bool
+) -> ConnectResult:
     """Create an app for a server.
 
-    Raises Conflict, Invalid for a reserved name, NoManifest and ManifestFailed.
+    Raises Conflict, Invalid for a reserved name, LocalAddress, NoManifest and ManifestFailed.
     """
     app = describe(await registration.build_app(deps, owner))
     require_unreserved_name(app.name)
+    app = check_addresses(deps.egress, app, may_be_local=may_be_local)
     try:
         manifest = await registration.fetch_manifest(deps, app)
         result = ConnectResult(app=mark_verified(deps, apply_manifest(app, manifest)))
@@ -104,7 +109,7 @@ async def _start_authorization(
     server_url = app.external_integration.mcp_server_url or ""
     try:
         start = await discovery.start_authorization(
-            deps.mcp.egress,
+            allow_local(deps.mcp, app).egress,
             server_url,
             challenge,
             redirect_uri=deps.mcp.redirect_uri,
@@ -144,7 +149,7 @@ async def _store_tokens(
 ) -> None:
     try:
         new_tokens = await tokens.exchange(
-            deps.mcp,
+            allow_local(deps.mcp, app),
             authorization.access,
             grant_type="authorization_code",
             code=code,

@@ -5,6 +5,7 @@ from functools import partial
 import anyio.to_thread
 
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError, Unauthorized
+from functions.tool_proxy.mcp_servers.local_egress import allow_local
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.mcp_servers.tool_list import parse_tools
 from functions.tool_proxy.oauth_deps import McpDeps
@@ -41,7 +42,8 @@ class McpManifestSource:
         from functions.tool_proxy.mcp_servers import client
 
         url = app.external_integration.mcp_server_url or ""
-        ask = partial(client.list_tools, self.deps.egress, url)
-        tools = await call_with_token(self.deps, app.owner, app, ask)
+        deps = allow_local(self.deps, app)
+        ask = partial(client.list_tools, deps.egress, url)
+        tools = await call_with_token(deps, app.owner, app, ask)
         parse = partial(parse_tools, tools, app.external_integration)
         return await anyio.to_thread.run_sync(parse)  # many take a second of computing

@@ -25,7 +25,9 @@ from shared.edge.declare.routes import Call, route
     check="revocation",
 )
 async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
-    return _to_response(deps, await connect.add(deps, call.uid, call.body.apply_to))
+    body = call.body
+    result = await connect.add(deps, call.uid, body.apply_to, may_be_local=body.allow_local)
+    return _to_response(deps, result)
 
 
 @route(

@@ -14,11 +14,15 @@ from shared.security.visible_text import strip_invisible
 
 
 class McpAppIn(Wire):
-    """An MCP server, reached over streamable HTTP, as a private app of the caller."""
+    """An MCP server, reached over streamable HTTP, as a private app of the caller.
+
+    `allow_local` lets it be a server on this machine, where Keepsake serves this machine alone.
+    """
 
     name: ShortLine
     mcp_server_url: Annotated[str, Field(min_length=1, max_length=2_000)]
     description: Annotated[str, AfterValidator(strip_invisible), Field(max_length=4_000)] = ""
+    allow_local: bool = False
 
     def apply_to(self, app: App) -> App:
         """Return the app with this description."""

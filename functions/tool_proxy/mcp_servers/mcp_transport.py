@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from functions.tool_proxy.calls.failures import CallFailed, translate_egress_errors
 from functions.tool_proxy.mcp_servers.errors import ProtocolError, Unauthorized
+from functions.tool_proxy.mcp_servers.local_egress import allow_local
 from functions.tool_proxy.mcp_servers.mcp_results import to_tool_data
 from functions.tool_proxy.mcp_servers.tokens import call_with_token
 from functions.tool_proxy.oauth_deps import McpDeps
@@ -52,12 +53,12 @@ class McpTransport:
     ) -> "CallToolResult":
         from functions.tool_proxy.mcp_servers import client
 
-        tool = call.tool
+        tool, deps = call.tool, allow_local(self.deps, call.app)
         ask = partial(
             client.call_tool,
-            self.deps.egress,
+            deps.egress,
             tool.endpoint,
             name=tool.name,
             arguments=dict(arguments),
         )
-        return await call_with_token(self.deps, call.uid, call.app, ask)
+        return await call_with_token(deps, call.uid, call.app, ask)

@@ -50,7 +50,11 @@ APP_FORM = Form(json_field="app_data", file_field="file", max_file_bytes=MAX_UPL
 )
 async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
     app = await registration.register_app(
-        deps, call.uid, call.body.apply_to, picture=_get_picture(call)
+        deps,
+        call.uid,
+        call.body.apply_to,
+        picture=_get_picture(call),
+        may_be_local=call.body.allow_local,
     )
     return OwnedAppOut.of(await deps.signing_secrets.reveal(app), _get_viewer(deps, call))
 
@@ -66,7 +70,12 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
 )
 async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
     app = await registration.change_app(
-        deps, call.uid, _get_app_id(call), call.body.apply_to, picture=_get_picture(call)
+        deps,
+        call.uid,
+        _get_app_id(call),
+        call.body.apply_to,
+        picture=_get_picture(call),
+        may_be_local=call.body.allow_local,
     )
     installation = await deps.stores.installed_apps.get(call.uid, app.id)
     return OwnedAppOut.of(

@@ -1,11 +1,13 @@
 """HTTP manifest source: an app's manifest, fetched from the address that its developer gave."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urljoin
 
 import anyio.to_thread
 
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest
+from functions.tool_proxy.registry.app_addresses import refuse_endpoints
 from functions.tool_proxy.registry.manifest import InvalidManifest, read_manifest
 from shared.domain.apps.app import App
 from shared.domain.errors import ManifestFailed, NoManifest, NotAllowed, TooLarge, Unavailable
@@ -30,14 +32,15 @@ class HttpManifestSource:
         if not url:
             raise NoManifest("The app has no address of a manifest.")
         try:
-            response = await self._get_with_redirects(url)
+            response = await self._get_with_redirects(url, app.local_origins)
             if response.status in (404, 410) and not declared_url:
                 raise NoManifest(f"The app has no address of a manifest, and there is no {url}.")
             if response.status != 200:
                 raise ManifestFailed(f"The manifest's address answered HTTP {response.status}.")
             run_in_thread = anyio.to_thread.run_sync  # a large one takes a second of computing
             integration = replace(app.external_integration, chat_tools_manifest_url=url)
-            return await run_in_thread(read_manifest, response.body, integration)
+            manifest = await run_in_thread(read_manifest, response.body, integration)
+            return refuse_endpoints(self.egress, app, manifest)
         except NotAllowed as refusal:
             if not declared_url:
                 raise ManifestFailed(f"`app_home_url` is refused: {refusal}") from refusal
@@ -45,10 +48,10 @@ class HttpManifestSource:
         except (Unavailable, TooLarge, InvalidManifest) as failure:
             raise ManifestFailed(f"The manifest could not be read: {failure}") from failure
 
-    async def _get_with_redirects(self, url: str) -> EgressResponse:
+    async def _get_with_redirects(self, url: str, local_origins: Sequence[str]) -> EgressResponse:
         """Follow a few redirects; Egress checks the address of each as it checked the first."""
         for _ in range(1 + MAX_REDIRECTS):
-            response = await self.egress.send(_build_request(url))
+            response = await self.egress.send(_build_request(url, local_origins))
             location = response.headers.get("location")
             if response.status not in (301, 302, 303, 307, 308) or not location:
                 return response
@@ -63,7 +66,7 @@ def _build_well_known_url(home_url: str | None) -> str | None:
         return None
 
 
-def _build_request(url: str) -> EgressRequest:
+def _build_request(url: str, local_origins: Sequence[str]) -> EgressRequest:
     return EgressRequest(
         method="GET",
         url=url,
@@ -71,6 +74,7 @@ def _build_request(url: str) -> EgressRequest:
         timeout_s=MANIFEST_TIMEOUT_S,
         max_bytes=MAX_MANIFEST_BYTES,
         accepts=("application/json", "application/octet-stream", "text/plain"),
+        local_origins=local_origins,
     )
 
 

@@ -10,11 +10,12 @@ from functions.tool_proxy.deps import ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import load_display_name, require_owned
+from functions.tool_proxy.registry.app_addresses import check_addresses
 from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
-from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest, NotAllowed
+from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
 from shared.domain.ids import AppId, UserId
 
 MAX_APPS = 20
@@ -28,17 +29,18 @@ async def register_app(
     describe: Callable[[App], App],
     *,
     picture: bytes | None = None,
+    may_be_local: bool = False,
 ) -> App:
     """Create an app and read its manifest. If that cannot be used, nothing is stored.
 
     An app without its tools would only look registered, and its developer is there to read the
-    reason. Raises Conflict, Invalid for a reserved name, an unreadable picture or without the
-    capability for a server, NoManifest and ManifestFailed.
+    reason. Raises Conflict, Invalid for a reserved name, a refused address, an unreadable picture or
+    without the capability for a server, LocalAddress, NoManifest and ManifestFailed.
     """
     app = describe(await build_app(deps, owner))
     require_unreserved_name(app.name)
     _check_capability(app)
-    _check_webhook(deps, app)
+    app = check_addresses(deps.egress, app, may_be_local=may_be_local)
     logo = await read_logo(picture) if picture is not None else None
     if manifest := await _fetch_declared_manifest(deps, app):
         app = mark_verified(deps, apply_manifest(app, manifest))
@@ -86,12 +88,13 @@ async def change_app(
     apply_changes: Callable[[App], App],
     *,
     picture: bytes | None = None,
+    may_be_local: bool = False,
 ) -> App:
     """Change an app, and read its manifest again if it has one.
 
-    If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, Conflict, and
-    Invalid for a new name that is reserved, an unreadable picture or without the capability for a
-    server.
+    If the manifest cannot be used, nothing is changed. Raises as refresh_manifest, Conflict, LocalAddress,
+    and Invalid for a new name that is reserved, a refused address, an unreadable picture or without the
+    capability for a server.
     """
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
@@ -99,16 +102,20 @@ async def change_app(
         require_unreserved_name(changed_app.name)
     _check_capability(changed_app)
     _check_visibility(changed_app)
-    _check_webhook(deps, changed_app, stored_app)
+    checked_app = check_addresses(deps.egress, changed_app, stored_app, may_be_local=may_be_local)
     logo = await read_logo(picture) if picture is not None else None
     has_declared_tools = _has_tool_source(stored_app.external_integration)
     has_home_tools = bool(stored_app.chat_tools) and not has_declared_tools
-    manifest = await _fetch_declared_manifest(deps, changed_app, has_home_tools=has_home_tools)
+    manifest = await _fetch_declared_manifest(deps, checked_app, has_home_tools=has_home_tools)
     if manifest is None and (has_declared_tools or has_home_tools):
         manifest = Manifest(tools=(), refused_tools=())
 
     def apply_all(app: App) -> App:
-        changed_app = replace(apply_changes(_apply_logo(app, logo)), updated_at=deps.clock.now())
+        changed_app = replace(
+            apply_changes(_apply_logo(app, logo)),
+            updated_at=deps.clock.now(),
+            local_origins=checked_app.local_origins,
+        )
         return apply_manifest(changed_app, manifest) if manifest else changed_app
 
     changed_app = await deps.stores.apps.update_app(
@@ -161,16 +168,6 @@ def _check_capability(app: App) -> None:
     has_server = _has_tool_source(integration) or integration.webhook_url or integration.actions
     if has_server and not app.is_integration:
         raise Invalid(f"Tools, webhooks and actions need the capability {INTEGRATION_CAPABILITY}")
-
-
-def _check_webhook(deps: ToolProxyDeps, app: App, stored: App | None = None) -> None:
-    """Raise Invalid for a new address that would never be called; its developer is there to read why."""
-    url = app.external_integration.webhook_url
-    if url and not (stored and stored.external_integration.webhook_url == url):
-        try:
-            deps.egress.check_url(url)
-        except NotAllowed as refusal:
-            raise Invalid(f"Webhook: {refusal}") from refusal
 
 
 async def _fetch_declared_manifest(

@@ -103,7 +103,8 @@ class ExternalIntegrationIn(Wire):
 class AppPatchIn(Wire):
     """Changes of an app; fields left out keep their value, and so does a name of null.
 
-    An `external_integration` of null removes the app's server.
+    An `external_integration` of null removes the app's server. `allow_local` lets its addresses be on
+    this machine, where Keepsake serves this machine alone.
     """
 
     description: Annotated[Text, Field(max_length=4_000)] = ""
@@ -119,6 +120,7 @@ class AppPatchIn(Wire):
     persona_model: Literal["persona", "persona_premium"] = "persona"
     name: ShortLine | None = None
     is_paid: bool | None = None
+    allow_local: bool = False
 
     def apply_to(self, app: App) -> App:
         """Return the app with these changes. Raises Invalid for an unknown category, or a price."""
@@ -126,7 +128,7 @@ class AppPatchIn(Wire):
             raise Invalid("Apps cannot be sold here; make it free")
         changes = self.model_dump(
             exclude_unset=True,
-            exclude={"external_integration", "proactive_notification", "is_paid"},
+            exclude={"external_integration", "proactive_notification", "is_paid", "allow_local"},
         )
         if "category" in changes:
             changes["category"] = _require_category(self.category)

@@ -43,6 +43,7 @@ async def _build_request(deps: ToolProxyDeps, uid: UserId, app: App, url: str) -
         headers=sign(secrets, message_id, now, method="GET", url=full_url, body=b""),
         timeout_s=TIMEOUT_S,
         max_bytes=MAX_BYTES,
+        local_origins=app.local_origins,
     )
 
 

@@ -134,6 +134,7 @@ async def _post(
         timeout_s=TIMEOUT_S,
         max_bytes=answers.MAX_BYTES,
         is_body_needed=False,
+        local_origins=recipient.app.local_origins if recipient.app else (),
     )
     try:
         response = await deps.egress.send(request)

@@ -154,6 +154,7 @@ class App:
     `checked_at` is when its manifest was last read without an error; failures before then do not
     count. `author` is the name of its developer. `chat_prompt` shapes its own chat, `memory_prompt` the
     summaries that it writes. `proactive_scopes` is what it would be told to write notifications.
+    `local_origins` are servers on the machine of a local server that its developer allowed calls to.
     `logo` is the hash of its stored picture. `installs` is how many users have it installed.
     """
 
@@ -175,6 +176,7 @@ class App:
     installs: int = 0
     rating: Rating = field(default_factory=Rating)
     external_integration: ExternalIntegration = field(default_factory=ExternalIntegration)
+    local_origins: tuple[str, ...] = ()
     chat_tools: tuple[ChatTool, ...] = ()
     refused_tools: tuple[str, ...] = ()
     persona_prompt: str | None = None

@@ -19,6 +19,7 @@ from shared.domain.errors import (
     Gone,
     Invalid,
     KeepsakeError,
+    LocalAddress,
     ManifestFailed,
     ModelFailed,
     NoManifest,
@@ -87,23 +88,36 @@ def to_problem(error: KeepsakeError) -> JSONResponse:
     error_type = next((k for k in STATUS_BY_ERROR if isinstance(error, k)), None)
     if error_type is None:
         return build_problem(500, "Internal Server Error")
+    detail = _PUBLIC_DETAILS.get(error_type, str(error))
+    headers, extensions = _build_headers(error), _build_extensions(error)
+    return build_problem(STATUS_BY_ERROR[error_type], detail, headers=headers, **extensions)
+
+
+def _build_headers(error: KeepsakeError) -> Mapping[str, str]:
     headers = {}
-    extensions: dict[str, Any] = {}
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, QuotaExceeded):
         headers |= _build_quota_headers(error)
-        extensions |= {"type": QUOTA_EXCEEDED, "violated-policies": [error.policy]}
-    if isinstance(error, ChatLocked):
-        extensions |= {"code": "chat_locked", "locked_until": error.locked_until.isoformat()}
     if isinstance(error, Unavailable):
         headers["Retry-After"] = str(ceil(error.retry_after_s or 1))
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, ToolFailed) and error.connect_url:
-        extensions["connect_url"] = error.connect_url
-    detail = _PUBLIC_DETAILS.get(error_type, str(error))
-    return build_problem(STATUS_BY_ERROR[error_type], detail, headers=headers, **extensions)
+    return headers
+
+
+def _build_extensions(error: KeepsakeError) -> Mapping[str, Any]:
+    """Build what programs read beside the sentence."""
+    match error:
+        case QuotaExceeded():
+            return {"type": QUOTA_EXCEEDED, "violated-policies": [error.policy]}
+        case LocalAddress():
+            return {"code": "local_address", "origins": list(error.origins)}
+        case ChatLocked():
+            return {"code": "chat_locked", "locked_until": error.locked_until.isoformat()}
+        case ToolFailed() if error.connect_url:
+            return {"connect_url": error.connect_url}
+    return {}
 
 
 def _build_quota_headers(error: QuotaExceeded) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -180,7 +180,7 @@ async def test_a_rotated_token_is_stored_after_its_caller_was_cancelled(world: A
     real = world.services.egress
 
     class SignallingEgress:
-        def check_url(self, url: str) -> None: ...
+        def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None: ...
 
         async def send(self, request):
             answer = await real.send(request)

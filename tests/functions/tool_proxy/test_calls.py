@@ -8,6 +8,7 @@ import pytest
 from httpx import AsyncClient
 from standardwebhooks import Webhook
 
+from shared.data.apps.apps import app_path
 from shared.domain.chats.consent import Grant
 from shared.domain.conversations.place import Geolocation
 from shared.domain.errors import ToolFailed, ToolRefused
@@ -287,8 +288,13 @@ async def test_a_tool_of_an_app_that_became_private_cannot_be_called_t4(world: N
 
 
 async def test_a_tool_at_an_internal_address_is_never_called_t10(world: NotesFixture):
-    world.notes.tools = [{**FIND_TOOL, "endpoint": "https://169.254.169.254/find"}]
+    """A tool stored before endpoints were checked with the manifest."""
     app = await world.install()
+    document = await world.documents.get(app_path(app["id"]))
+    assert document is not None
+    [tool] = document.fields["chat_tools"]
+    tools = [{**tool, "endpoint": "https://169.254.169.254/find"}]
+    await world.documents.write(Update(app_path(app["id"]), {"chat_tools": tools}))
 
     with pytest.raises(ToolFailed, match="public DNS name"):
         await world.call(app["id"], q="x")

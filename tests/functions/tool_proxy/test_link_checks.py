@@ -1,6 +1,6 @@
 """Link checks: servers are asked through the guard, at once, and a page counts as gone by its status alone (M123)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
 
 import pytest
@@ -151,7 +151,7 @@ async def test_a_private_address_is_never_requested_m123(url: str) -> None:
 )
 async def test_what_fails_may_work_again_m123(failure: Exception) -> None:
     class FailingEgress:
-        def check_url(self, url: str) -> None: ...
+        def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None: ...
 
         async def send(self, _: EgressRequest) -> EgressResponse:
             raise failure

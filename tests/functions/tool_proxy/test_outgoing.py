@@ -1,6 +1,6 @@
 """Outgoing calls: limits, circuit breaker, call log, and switch-off of failing apps (T9)."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -117,7 +117,7 @@ class FailingEgress:
     def __init__(self, error: KeepsakeError) -> None:
         self._error = error
 
-    def check_url(self, url: str) -> None:
+    def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None:
         """Refuse none."""
 
     async def send(self, request: EgressRequest) -> EgressResponse:

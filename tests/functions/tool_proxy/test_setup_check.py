@@ -4,6 +4,9 @@ import pytest
 from httpx import Response
 
 from examples.shopping.shop import is_signed_request
+from shared.data.apps.apps import app_path
+from shared.domain.ids import AppId
+from shared.domain.store.documents import Update
 from tests.fixtures.notes_app import NotesFixture
 from tests.fixtures.tool_proxy import ALICE
 
@@ -53,9 +56,16 @@ async def test_an_app_without_a_completed_setup_is_not_installed_t1(
 
 
 async def test_a_setup_check_at_an_internal_address_is_never_made_t10(world: NotesFixture):
-    response = await enable(world, await register(world, "http://169.254.169.254/setup"))
+    """An app stored before its addresses were checked at registration."""
+    app_id = await register(world)
+    await world.documents.write(
+        Update(
+            app_path(AppId(app_id)),
+            {"external_integration": {"setup_completed_url": "http://169.254.169.254/setup"}},
+        )
+    )
 
-    assert response.status_code == 400
+    assert (await enable(world, app_id)).status_code == 400
 
 
 async def test_an_installed_app_is_not_asked_again_t1(world: NotesFixture):

@@ -17,6 +17,7 @@ from functions.tool_proxy.webhooks.delivery import (
     attempt_delivery,
 )
 from functions.tool_proxy.webhooks.webhook_routes import DELIVERY_ROUTES, QUEUE_ROUTES
+from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump
 from shared.domain.apps.app import (
@@ -37,7 +38,7 @@ from shared.library.webhook_tasks import build_delivery_id
 from tests.fakes import replace_stores
 from tests.fault_injection import FaultyPort, lose_response, raise_timed_out, raise_unavailable
 from tests.fixtures.callers import build_service_headers
-from tests.fixtures.tool_proxy import ALICE
+from tests.fixtures.tool_proxy import ALICE, replace_egress
 from tests.fixtures.webhooks import DIARY, SECRET, TALK, WebhookFixture
 
 OLD_SECRET = "whsec_" + "b2xkb2xk" * 5
@@ -93,6 +94,21 @@ async def test_a_delivery_names_the_user_by_the_id_that_the_app_knows_t18(fixtur
     [(_, query, body)] = fixture.hook.received
     assert query == "uid=u_42"
     assert ALICE.encode() not in body
+
+
+async def test_a_webhook_on_this_machine_is_called_where_its_developer_allowed_it_t21(fixture):
+    origin = fixture.hook.url.removesuffix("/hook")
+    fixture.world.deps = replace_egress(fixture.world.deps, GuardedEgress(allows_local=True))
+
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+    await fixture.change(local_origins=(origin,))
+    await attempt_delivery(fixture.world.deps, fixture.delivery)
+
+    assert len(fixture.hook.received) == 1
+    assert await fixture.read_log() == [
+        (True, "The address must start with https://."),
+        (False, None),
+    ]
 
 
 async def test_a_delivery_is_signed_and_has_the_payload_of_the_original_product_t18(fixture):

@@ -8,6 +8,7 @@ from shared.security.egress_rules import (
     Target,
     find_address_refusal,
     find_header_refusal,
+    find_local_origin,
 )
 
 RULES = EgressRules(own_origins=["https://api.keepsake.app", "http://127.0.0.1:8080"])
@@ -351,6 +352,42 @@ def test_a_development_origin_is_never_our_own_by_any_name(own):
 
     with pytest.raises(NotAllowed, match="our own"):
         rules.validate_url("http://127.0.0.1:8080/v1/apps")
+
+
+ALLOWED = ["http://127.0.0.1:3000", "http://localhost:3000", "http://[::1]:3000"]
+
+
+@pytest.mark.parametrize("origin", ALLOWED)
+def test_an_origin_of_this_machine_is_allowed_to_a_call_that_names_it(origin: str) -> None:
+    rules = EgressRules(allows_local=True)
+
+    assert rules.validate_url(f"{origin}/tool", [origin]).trusted
+    assert find_local_origin(f"{origin}/tool?q=1") == origin
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("http://127.0.0.1:3001/", ALLOWED),
+        ("http://127.0.0.1:8080/", ["http://127.0.0.1:8080"]),
+        ("http://localhost:8080/", ["http://localhost:8080"]),
+        ("http://10.0.0.7:3000/", ["http://10.0.0.7:3000"]),
+        ("http://169.254.169.254/", ["http://169.254.169.254"]),
+        ("http://0.0.0.0:3000/", ["http://0.0.0.0:3000"]),
+        ("http://app.localhost:3000/", ["http://app.localhost:3000"]),
+        ("http://intranet:3000/", ["http://intranet:3000"]),
+    ],
+)
+def test_no_other_origin_is_allowed_by_being_named(url: str, named: list[str]) -> None:
+    rules = EgressRules(allows_local=True, own_origins=["http://127.0.0.1:8080"])
+
+    with pytest.raises(NotAllowed):
+        rules.validate_url(url, named)
+
+
+def test_an_origin_of_this_machine_is_never_allowed_in_a_deployment() -> None:
+    with pytest.raises(NotAllowed):
+        EgressRules().validate_url("http://127.0.0.1:3000/", ALLOWED)
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1:9000", "http://127.0.0.1:9000/path", "http://a/", "*"])

@@ -1,6 +1,7 @@
 """Live sound for apps and an owner's server: sent in calls of some seconds, only while its owner allows it (L3)."""
 
 import asyncio
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,7 +35,7 @@ class Hook:
     status: int = 200
     calls: list[EgressRequest] = field(default_factory=list)
 
-    def check_url(self, url: str) -> None:
+    def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None:
         """Take any."""
 
     async def send(self, request: EgressRequest) -> EgressResponse:

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -34,8 +34,8 @@ class ShortTimeoutEgress:
     egress: Egress
     seconds: float = 0.3
 
-    def check_url(self, url: str) -> None:
-        self.egress.check_url(url)
+    def check_url(self, url: str, *, local_origins: Collection[str] = ()) -> None:
+        self.egress.check_url(url, local_origins=local_origins)
 
     async def send(self, request: EgressRequest) -> EgressResponse:
         return await self.egress.send(replace(request, timeout_s=self.seconds))
