@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shared.data.chats.history_requests import HistoryRequests
     from shared.data.chats.messages import Messages
     from shared.data.chats.offered_suggestions import OfferedSuggestions
+    from shared.data.chats.pairings import Pairings
     from shared.data.chats.projects import Projects
     from shared.data.chats.runs import Runs
     from shared.data.chats.safety_reviews import SafetyReviews
@@ -117,6 +118,7 @@ _STORES = {
         "sealed_chats",
         "sealed_cache",
         "sync_cache",
+        "pairings",
         "history_requests",
         "safety_reviews",
         "shared_chats",
@@ -217,6 +219,7 @@ class Stores:
     sealed_chats: "SealedChats"
     sealed_cache: "SealedCache"
     sync_cache: "SyncCache"
+    pairings: "Pairings"
     history_requests: "HistoryRequests"
     safety_reviews: "SafetyReviews"
     shared_chats: "SharedChats"

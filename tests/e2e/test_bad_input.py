@@ -589,6 +589,8 @@ BODY_ROUTES = [
     ("POST", "/v2/messages/{id}/resend"),
     ("PUT", "/v2/chat-sessions/{id}/ciphertexts"),
     ("POST", "/v2/sync/ack"),
+    ("PUT", "/v2/sealed-pairing"),
+    ("POST", "/v2/sealed-pairing/take"),
     ("PUT", "/v2/chat-sessions/{id}/shown-version"),
     ("PUT", "/v2/chat-sessions/{id}/focus"),
     ("PUT", "/v2/chat-sessions/{id}/exercise"),

@@ -1375,6 +1375,19 @@ class PaginationOut(TypedDict):
     has_more: bool
 
 
+class PairingIdIn(TypedDict):
+    id: str
+
+
+class PairingIn(TypedDict):
+    id: str
+    wrapped_keys: str
+
+
+class PairingOut(TypedDict):
+    expires_at: str
+
+
 class PartDelta(TypedDict, closed=True):
     type: Literal["text-delta", "reasoning-delta"]
     id: str
@@ -2279,6 +2292,10 @@ class WholeConversationOut(TypedDict):
     structured: TopicOut
     language: str
     transcript_segments: list[SpokenOut]
+
+
+class WrappedKeysOut(TypedDict):
+    wrapped_keys: str
 
 
 class ActionItemHitsOut(TypedDict):

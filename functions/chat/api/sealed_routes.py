@@ -1,9 +1,16 @@
-"""Routes of sealed chats: ciphertexts, sync, messages that are sent again, and the cache that is forgotten."""
+"""Routes of sealed chats: ciphertexts, sync, messages that are sent again, pairing, and the cache that is forgotten."""
 
 from contextlib import suppress
 
 from starlette.responses import Response
 
+from functions.chat.api.pairing_schemas import (
+    PairingIdIn,
+    PairingIn,
+    PairingOut,
+    WrappedKeysOut,
+    to_keys_out,
+)
 from functions.chat.api.question_fingerprint import compute_fingerprint
 from functions.chat.api.question_schemas import SendQuery
 from functions.chat.api.resend_schemas import ResendIn
@@ -24,6 +31,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.sealed import cached_chats, sync
 from functions.chat.turn.idempotency import WaitingKey
 from shared.data.store.paging import parse_cursor
+from shared.domain.chats.pairing import PAIRING_TTL
 from shared.domain.errors import AlreadyExists, NotFound
 from shared.domain.ids import RunId, SessionId
 from shared.edge.declare.common_schemas import OkOut
@@ -131,6 +139,28 @@ async def forget_cache(deps: ChatDeps, call: Call) -> OkOut:
     return OkOut()
 
 
+@route(
+    "PUT",
+    "/v2/sealed-pairing",
+    "Leave the wrapped keys of sealed chats for another browser, in the place of an earlier pairing",
+)
+async def start_pairing(deps: ChatDeps, call: Call[PairingIn]) -> PairingOut:
+    pairing = call.body.to_pairing(deps.clock.now(), PAIRING_TTL)
+    await deps.stores.pairings.start(call.uid, pairing)
+    return PairingOut(expires_at=pairing.expires_at)
+
+
+@route(
+    "POST",
+    "/v2/sealed-pairing/take",
+    "Take the wrapped keys that another browser left: once, within five minutes",
+    errors=(404,),
+)
+async def take_pairing(deps: ChatDeps, call: Call[PairingIdIn]) -> WrappedKeysOut:
+    now = deps.clock.now()
+    return to_keys_out(await deps.stores.pairings.take(call.uid, call.body.id, now))
+
+
 ROUTES = (
     resend_history,
     put_ciphertexts,
@@ -138,4 +168,6 @@ ROUTES = (
     sync_chats,
     finish_sync,
     forget_cache,
+    start_pairing,
+    take_pairing,
 )

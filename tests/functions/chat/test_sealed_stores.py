@@ -1,5 +1,6 @@
 """Sealed chats on each store: begun, answered, sent again, synced, deleted and forgotten (M87)."""
 
+from asyncio import gather
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,7 @@ from tests.functions.chat.sealed_client import (
     resend,
 )
 from tests.functions.chat.test_message_routes import open_chat
+from tests.functions.chat.test_pairing import start, take
 from tests.functions.chat.test_sealed_sync import build_message, put, sync_all
 
 
@@ -55,3 +57,14 @@ async def test_a_chat_lives_through_all_of_it_on_each_store_m87(
     assert {len(synced["messages"]) for synced in everything} == {0, 3}
     assert later[-1]["chat"]["is_deleted"]
     assert forgotten.status_code == 200
+
+
+async def test_of_two_at_once_one_gets_the_keys_on_each_store_m83(
+    any_documents: Documents, database: SqliteDatabase
+) -> None:
+    world = build_chat_fixture(database, any_documents)
+    async with open_chat(world.deps()) as http:
+        await start(http)
+        answers = await gather(*(take(http) for _ in range(4)))
+
+    assert sorted(answer.status_code for answer in answers) == [200, 404, 404, 404]
