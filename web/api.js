@@ -78,6 +78,15 @@ export function connect(getToken, onSignedOut) {
     chats: () => call("GET", `/v2/chat-sessions?${query({ limit: 500 })}`),
     beginChat: (fields = {}) => call("POST", "/v2/chat-sessions", { body: fields }),
     changeChat: (id, changes) => call("PATCH", at`/v2/chat-sessions/${id}`, { body: changes }),
+    sealedChats: async () => {
+      const chats = [];
+      for (let page = {}; !page.is_complete; chats.push(...page.chats)) page = await call("GET", `/v2/sync?${query({ phase: 2, cursor: page.cursor })}`);
+      return chats.map(({ chat }) => chat).filter(({ is_deleted: isDeleted }) => !isDeleted);
+    },
+    ciphertexts: (session, cursor) => call("GET", at`/v2/chat-sessions/${session}/ciphertexts?${query({ cursor })}`),
+    putCiphertexts: (session, body) => call("PUT", at`/v2/chat-sessions/${session}/ciphertexts`, { body }),
+    startPairing: (id, keys) => call("PUT", "/v2/sealed-pairing", { body: { id, wrapped_keys: keys } }),
+    takePairing: (id) => call("POST", "/v2/sealed-pairing/take", { body: { id } }),
     deleteChat: (id) => call("DELETE", at`/v2/chat-sessions/${id}`),
     setFocus: (id, mode) => call("PUT", at`/v2/chat-sessions/${id}/focus`, { body: { focus_mode_id: mode } }),
     focusModes: () => call("GET", "/v1/focus-modes"),
@@ -209,6 +218,7 @@ export function connect(getToken, onSignedOut) {
     erase: () => call("DELETE", "/v1/users/delete-account"),
     erasure: () => call("GET", "/v1/users/delete-account"),
     ask: (question, signal) => stream(async () => ask(question, await getToken(), signal), onSignedOut),
+    resend: (question, messages, signal) => stream(async () => send("POST", at`/v2/messages/${question.run}/resend`, { body: { question: bodyOf(question), messages }, token: await getToken(), signal }), onSignedOut),
     resume: (run, after, signal) => stream(async () => resume(run, after, await getToken(), signal), onSignedOut),
   };
 }

@@ -6,6 +6,7 @@ import { t, translatePage } from "./i18n.js";
 import { installServiceWorker } from "./install.js";
 import { takeKeyFromAddress } from "./local_key.js";
 import { followAddress, recordAddress, setTitle } from "./router.js";
+import { withSealedChats } from "./sealed/calls.js";
 import { restoreSession, signOut, takeFarewell } from "./session.js";
 import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
@@ -45,7 +46,7 @@ function start() {
 }
 
 function open({ uid, name, getToken }) {
-  const api = connect(getToken, () => signOut(t("Your session has ended. Please sign in again.")));
+  const api = withSealedChats(connect(getToken, () => signOut(t("Your session has ended. Please sign in again."))), uid);
   const { read, close } = reader(api, {
     onChange: (id, conversation) => library.update(id, conversation),
     onClose: () => enter(shownView(), shownId),
@@ -121,7 +122,7 @@ function open({ uid, name, getToken }) {
   const showProjects = async () => (await projects()).reload();
   const about = startChatAbout({ api });
   const guides = startChatGuides({ api });
-  const chats = startChats({ api, open: openChat, showProjects, onShown: (shown) => {
+  const chats = startChats({ api, uid, open: openChat, showProjects, onShown: (shown) => {
     about.follow(shown);
     guides.follow(shown);
   } });

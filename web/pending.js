@@ -3,7 +3,9 @@
 const PREFIX = "keepsake.question.";
 
 export const isIncognito = (session) => session.includes("incognito-");
-export const remember = (question) => isIncognito(question.session) || sessionStorage.setItem(PREFIX + question.session, JSON.stringify(question));
+export const isSealed = (name) => name.includes("sealed-"); // of a chat, a message or a run
+export const isPrivate = (session) => isIncognito(session) || isSealed(session); // this tab stores none of its words
+export const remember = (question) => isPrivate(question.session) || sessionStorage.setItem(PREFIX + question.session, JSON.stringify(question));
 export const forget = ({ session }) => sessionStorage.removeItem(PREFIX + session);
 
 /** Returns the unanswered question of a chat, from its newest messages or as it was sent; else null. */

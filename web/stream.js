@@ -1,4 +1,5 @@
-// Server-sent events of an answer. Each is one or more chunks, the last of which carries its number.
+// Server-sent events of an answer. Each is one or more chunks, the last of which carries its number. A stream that nobody
+// resumes has no numbers: it is one event, of number 0.
 
 /** Collects bytes, however the network split them, into whole events `{seq, chunks}`. */
 export class EventParser {
@@ -15,8 +16,9 @@ export class EventParser {
 
   #take(group) {
     const fields = Object.fromEntries(group.split("\n").map(field));
-    if (fields.data && fields.data !== "[DONE]") this.#chunks.push(JSON.parse(fields.data));
-    return fields.id && { seq: Number(fields.id), chunks: this.#chunks.splice(0) };
+    const isEnd = fields.data === "[DONE]";
+    if (fields.data && !isEnd) this.#chunks.push(JSON.parse(fields.data));
+    return (fields.id || (isEnd && this.#chunks.length)) && { seq: Number(fields.id ?? 0), chunks: this.#chunks.splice(0) };
   }
 }
 

@@ -227,7 +227,7 @@ export class Answer {
     return el("div", { class: "actions" },
       versionSwitch(message, this.#tools.show),
       message.text && copyButton(t("Copy this answer"), message.text, this.#attempt),
-      canAskAgain && iconButton("again", t("Ask again"), this.#tools.retry),
+      canAskAgain && iconButton("again", t("Ask again"), this.#tools.retry, { class: "quiet ask-again" }),
       ...(isRatable ? feedback(this.#tools.api, message, this.#attempt) : []),
       message.metadata?.model === OFFLINE && el("span", { class: "badge",
         title: t("No language model is configured: the answer quotes the best passages.") }, t("offline model")));

@@ -3,7 +3,7 @@
 import { el, find, say } from "../dom.js";
 import { keepDraft } from "../drafts.js";
 import { t } from "../i18n.js";
-import { forget, isIncognito, pending, remember } from "../pending.js";
+import { forget, isIncognito, isPrivate, isSealed, pending, remember } from "../pending.js";
 import { follow } from "../run.js";
 import { keepEnd, toEnd } from "../scrolling.js";
 import { Answer } from "./answer.js";
@@ -12,6 +12,7 @@ import { startSuggestions } from "./suggestions.js";
 
 const CHAT = "keepsake.chat";
 const MAIN = "main";
+const SEALED = t("What is stored of a sealed chat can be read only in your browsers that have its key; to answer, the server reads it for up to a day.");
 
 /**
  * Returns `{open(session, message)}`; `onChange(session)` is called when a chat is opened and when an answer in it has ended,
@@ -21,7 +22,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   const messages = find("#messages");
   const form = find("#ask");
   const box = find("#question");
-  keepDraft(box, () => isIncognito(session));
+  keepDraft(box, () => isPrivate(session));
   const problemLine = find(".problem", form);
   let session = MAIN;
   let loading; // the history that was requested last
@@ -113,6 +114,7 @@ export function startChat({ api, read, onChange, onNoted }) {
     const read = newestFirst.findIndex(({ metadata }) => metadata?.summarised);
     if (read > 0) nodes.splice(-read, 0, el("p", { class: "hint boundary" }, t("The assistant reads a summary of what stands above. All of it stays here.")));
     if (isIncognito(session)) nodes.unshift(el("p", { class: "hint boundary" }, t("Nothing of this chat is stored. It ends after an hour of silence.")));
+    if (isSealed(session)) nodes.unshift(el("p", { class: "hint boundary" }, SEALED));
     messages.replaceChildren(...nodes);
     toEnd(messages);
   }
@@ -137,6 +139,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   }
 
   function askAgain(node, text) {
+    if (isSealed(session)) return ask(text);
     const of = node.dataset.id;
     cutFrom(node);
     return followAnswer({ key: crypto.randomUUID(), text, session, of });
@@ -184,7 +187,7 @@ export function startChat({ api, read, onChange, onNoted }) {
     forget(asked);
     setRunning(null);
     if (problem) return recover(current, problem);
-    if (asked.of) return load(() => api.messages(session), { resume: false });
+    if (asked.of || isSealed(session)) return load(() => api.messages(session), { resume: false });
     onChange(session);
     followUp();
   }
@@ -252,6 +255,7 @@ export function startChat({ api, read, onChange, onNoted }) {
   }
 
   const handIn = (chosen) => {
+    if (isSealed(session)) return say(problemLine, t("A sealed chat takes no files, because a file is stored as it is. Ask about it in another chat."));
     if (isIncognito(session)) return say(problemLine, t("An incognito chat takes no files, because a file is stored. Ask about it in another chat."));
     return withFiles((attached) => attached.add(chosen));
   };

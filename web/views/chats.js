@@ -3,7 +3,7 @@
 import { attempting, el, find, iconButton } from "../dom.js";
 import { t } from "../i18n.js";
 import { render } from "../markdown.js";
-import { isIncognito } from "../pending.js";
+import { isIncognito, isSealed } from "../pending.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 
@@ -12,9 +12,10 @@ const UNTITLED = "New Chat";
 const TITLE_POLLS_MS = [300, 1000, 3000]; // the title arrives after the answer
 
 /** Returns `{refresh(session)}`, which marks the open chat and tells `onShown(chat)`; `open(id)` opens another, `showProjects()` fills theirs. */
-export function startChats({ api, open, onShown, showProjects }) {
+export function startChats({ api, uid, open, onShown, showProjects }) {
   const view = find("#chats");
   const list = find("#chat-list");
+  const sealed = find("#sealed");
   let current = null;
   let refreshes = 0;
   let loads = 0;
@@ -29,6 +30,7 @@ export function startChats({ api, open, onShown, showProjects }) {
     if (started !== loads) return opened;
     find("#chat-title").textContent = opened ? titleOf(opened) : isIncognito(current) ? t("Incognito chat") : t("Chat");
     find("#chat").classList.toggle("incognito", isIncognito(current));
+    find("#chat").classList.toggle("sealed", isSealed(current));
     if (current) onShown(opened ?? { id: current });
     if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
     return opened;
@@ -71,13 +73,20 @@ export function startChats({ api, open, onShown, showProjects }) {
     });
   }
 
+  let pairing = null; // once the owner switched sealing on
   const begin = (fields) => attempt(async () => {
     const { id } = await api.beginChat(fields);
+    pairing?.show(sealed.checked); // the first sealed chat made a key
     open(id);
     find("#question").focus();
   });
-  find("#new-chat").addEventListener("click", () => begin());
+  find("#new-chat").addEventListener("click", () => begin(sealed.checked ? { storage_mode: "client_encrypted" } : {}));
   find("#new-incognito").addEventListener("click", () => begin({ storage_mode: "incognito" }));
+  sealed.addEventListener("change", async () => {
+    const { startPairing } = await import("./pairing.js");
+    pairing ??= startPairing({ api, uid, onPaired: () => (isSealed(current) ? open(current) : attempt(load)) });
+    pairing.show(sealed.checked);
+  });
   find("#projects").addEventListener("toggle", ({ target }) => target.open && showProjects());
   return { refresh };
 }
