@@ -1,44 +1,23 @@
 """Sealed chats in the console: its browsers have the key, the server has ciphertexts (M83)."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from infra.local.browser import run_product
-from infra.local.routing import ROOT
 from tests.local_key import LOCAL_KEY
 from tests.web.console import Console
 
-VECTORS = json.loads((ROOT / "tests/vectors/private-chats.json").read_text())
 SECRET = "xylophone"
 QUESTION = f"Where is my {SECRET}?"
-ENCRYPT = """async (vector) => {
-  const { decrypt, encrypt } = await import("/sealed/encryption.js");
-  const bytes = (hex) => Uint8Array.from(hex.match(/../g), (digits) => parseInt(digits, 16));
-  const key = await crypto.subtle.importKey("raw", bytes(vector.key_hex), "AES-GCM", false, ["encrypt", "decrypt"]);
-  const place = { uid: vector.uid, chat: vector.chat_id, message: vector.message_id, version: vector.version };
-  return {
-    ciphertext: await encrypt(key, vector.text, place, bytes(vector.nonce_hex)),
-    text: await decrypt(key, vector.ciphertext, place),
-    elsewhere: await decrypt(key, vector.ciphertext, { ...place, version: vector.version + 1 }),
-  };
-}"""
-READ_WORDS = """async (text) => {
-  const { parseWords, toWords } = await import("/sealed/code_words.js");
-  const code = parseWords(text);
-  return code && toWords(code);
-}"""
 EXPORT_KEYS = """async (uid) => {
   const { loadKeys } = await import("/sealed/keys.js");
   const keys = (await loadKeys(uid)).flatMap((each) => Object.values(each)).filter((each) => each instanceof CryptoKey);
   const exported = await Promise.allSettled(keys.map((key) => crypto.subtle.exportKey("raw", key)));
   return exported.map(({ status }) => status);
 }"""
-WORDS = "babab dabid fabof gabug hajar kajir lajor majur"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +50,7 @@ def open_console(context: BrowserContext, origin: str, uid: str) -> Console:
 
 
 def begin_sealed(console: Console) -> None:
-    console.page.get_by_label("Sealed").check()
+    console.page.get_by_role("switch", name="Sealed").check()
     console.page.get_by_role("button", name="New chat", exact=True).click()
     expect(console.page.locator("#messages")).to_contain_text("What is stored of a sealed chat")
 
@@ -82,8 +61,8 @@ def show_code(console: Console) -> str:
 
 
 def enter_code(page: Page, code: str) -> None:
-    page.get_by_label("Sealed").check()
-    page.get_by_label("Code from another browser").fill(code)
+    page.get_by_role("switch", name="Sealed").check()
+    page.get_by_label("Enter a code").fill(code)
     page.get_by_role("button", name="Pair", exact=True).click()
 
 
@@ -127,4 +106,65 @@ def test_two_browsers_read_a_sealed_chat_and_the_server_does_not_m83(
         assert console.page_errors == []
         assert not any(word in sent for sent in console.requests for word in code.split())
         assert set(console.page.evaluate(EXPORT_KEYS, "sealer")) == {"rejected"}
-        assert SECRET not in console.page.evaluate("JSON.stringify([{...sessionStorage}, {...localStorage}])")
+        assert SECRET not in console.page.evaluate(
+            "JSON.stringify([{...sessionStorage}, {...localStorage}])"
+        )
+
+
+def test_browsers_that_began_apart_read_each_other_once_paired_m83(
+    context: BrowserContext, other_context: BrowserContext, origin: str
+) -> None:
+    first = open_console(context, origin, "apart")
+    begin_sealed(first)
+    first.ask("Where are the tulips?")
+    second = open_console(other_context, origin, "apart")
+    begin_sealed(second)
+    second.ask("Where are the ferries?")
+    titles = second.page.locator("#chat-list .title")
+    problem = second.page.locator("#pairing .problem")
+
+    first.show_view("chats")
+    code = show_code(first)
+    enter_code(second.page, code.removesuffix(code[-1]))
+    expect(problem).to_have_text("This is no code: a code has eight words of five letters.")
+    enter_code(second.page, code.upper().replace(" ", "-"))
+    expect(titles.filter(has_text="Sealed chat")).to_have_count(0)
+    expect(titles.filter(has_text="tulips")).to_have_count(1)
+    expect(titles.filter(has_text="ferries")).to_have_count(1)
+    enter_code(second.page, code)
+    expect(problem).to_contain_text("No key waits for this code: it was used")
+
+    rename(second.page, "Where are the tulips?", "Bulbs")
+    expect(titles.filter(has_text="Bulbs")).to_have_count(1)
+    rename(first.page, "Where are the tulips?", "Tulips")
+    expect(first.page.locator("#chat-title")).to_have_text("Tulips")
+    second.page.reload()
+    expect(titles.filter(has_text="Tulips")).to_have_count(1)
+    assert first.page_errors == second.page_errors == []
+
+
+def rename(page: Page, title: str, other: str) -> None:
+    page.get_by_role("button", name=f"Rename {title}").click()
+    page.get_by_label("Title", exact=True).fill(other)
+    page.keyboard.press("Enter")
+
+
+def test_an_answer_that_no_browser_awaited_is_stored_at_the_next_visit_m83(
+    context: BrowserContext, origin: str
+) -> None:
+    console = open_console(context, origin, "absent")
+    begin_sealed(console)
+    chat = console.page.evaluate("sessionStorage.getItem('keepsake.chat')")
+    headers = console.sign_in_beside(context, "absent")
+    question = f"{origin}/v2/messages?protocol=ui-message-stream&chat_session_id={chat}"
+    assert context.request.post(question, headers=headers, data={"text": "Where are they?"}).ok
+
+    console.page.reload()
+    expect(console.page.locator(".message.human")).to_have_text("Where are they?")
+    stored = f"{origin}/v2/chat-sessions/{chat}/ciphertexts"
+    assert len(context.request.get(stored, headers=headers).json()["messages"]) == 2
+    assert context.request.delete(f"{origin}/v2/sealed-cache", headers=headers).ok
+    console.page.reload()
+    expect(console.page.locator(".message.human")).to_have_text("Where are they?")
+    expect(console.answers).to_have_count(1)
+    assert console.page_errors == []

@@ -39,7 +39,7 @@ export class SealedChats {
     return Promise.all(chats.map(async (chat) => {
       const opened = await this.#unlock(chat, keys);
       const { title, starred = false } = opened?.content ?? { title: t("Sealed chat") };
-      return { id: chat.id, title: title || "New Chat", starred, updated_at: chat.changed_at, message_count: chat.message_count,
+      return { id: chat.id, title: title || "New Chat", starred, isUnreadable: !opened, updated_at: chat.changed_at, message_count: chat.message_count,
         preview: opened ? t("Sealed") : t("This browser has no key to it.") };
     }));
   }

@@ -37,6 +37,7 @@ export function startAccount({ api, uid, signOut }) {
       progress.textContent = tn({ one: "Erasing: {n} document so far", other: "Erasing: {n} documents so far" }, erasure.documents);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
+    await (await import("../sealed/keys.js")).deleteKeys(uid);
     signOut(t("All your data is erased."));
   }
 

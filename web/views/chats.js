@@ -59,8 +59,8 @@ export function startChats({ api, uid, open, onShown, showProjects }) {
       await load();
     });
     return el("li", {}, pick, el("div", { class: "tools" },
-      iconButton("star", t("Star {title}", { title }), () => change({ starred: !chat.starred }), { "aria-pressed": String(chat.starred) }),
-      iconButton("pen", t("Rename {title}", { title }), () => edit(pick, { label: t("Title"), text: title }, (text) => change({ title: text }))),
+      !chat.isUnreadable && iconButton("star", t("Star {title}", { title }), () => change({ starred: !chat.starred }), { "aria-pressed": String(chat.starred) }),
+      !chat.isUnreadable && iconButton("pen", t("Rename {title}", { title }), () => edit(pick, { label: t("Title"), text: title }, (text) => change({ title: text }))),
       iconButton("bin", t("Delete {title}", { title }), () => remove(chat, title))));
   }
 

@@ -34,7 +34,7 @@ export function startPairing({ api, uid, onPaired }) {
     const { id, key } = await derivePairing(uid, code);
     await api.startPairing(id, toBase64(await wrapKeys(uid, key)));
     shownCode.replaceChildren(
-      el("p", {}, t("Sign in to the other browser, switch on “Sealed” there, and enter this code. It works once, within five minutes. Whoever has it and signs in as you can read your sealed chats.")),
+      el("p", { class: "hint" }, t("Sign in to the other browser, switch on “Sealed” there, and enter this code. It works once, within five minutes. Whoever has it and signs in as you can read your sealed chats.")),
       copyable(t("Copy the code"), toWords(code)));
   }
 

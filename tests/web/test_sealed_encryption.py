@@ -1,0 +1,56 @@
+"""Encryption of sealed chats in the browser: the test vectors of all clients, and the words of pairing codes (M83)."""
+
+import json
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from infra.local.routing import ROOT
+
+VECTORS = json.loads((ROOT / "tests/vectors/private-chats.json").read_text())["vectors"]
+ENCRYPT = """async (vector) => {
+  const { decrypt, encrypt } = await import("/sealed/encryption.js");
+  const bytes = (hex) => Uint8Array.from(hex.match(/../g), (digits) => parseInt(digits, 16));
+  const key = await crypto.subtle.importKey("raw", bytes(vector.key_hex), "AES-GCM", false, ["encrypt", "decrypt"]);
+  const place = { uid: vector.uid, chat: vector.chat_id, message: vector.message_id, version: vector.version };
+  return {
+    ciphertext: await encrypt(key, vector.text, place, bytes(vector.nonce_hex)),
+    text: await decrypt(key, vector.ciphertext, place),
+    elsewhere: await decrypt(key, vector.ciphertext, { ...place, version: vector.version + 1 }),
+  };
+}"""
+READ_WORDS = """async (text) => {
+  const { parseWords, toWords } = await import("/sealed/code_words.js");
+  const code = parseWords(text);
+  return code && toWords(code);
+}"""
+WORDS = "babab dabid fabof gabug hajar kajir lajor zuzuz"
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
+def test_a_browser_keeps_to_the_test_vectors_m83(module_page: Page, vector: dict[str, Any]) -> None:
+    assert module_page.evaluate(ENCRYPT, vector) == {
+        "ciphertext": vector["ciphertext"],
+        "text": vector["text"],
+        "elsewhere": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (WORDS, WORDS),
+        (f" {WORDS.upper()} ", WORDS),
+        (WORDS.replace(" ", "-"), WORDS),
+        (WORDS.replace("zuzuz", "zezuz"), None),
+        (WORDS.replace("zuzuz", "cuzuz"), None),
+        (WORDS.replace("zuzuz", "zuzu"), None),
+        (WORDS.replace("zuzuz", "zuzuzu"), None),
+        (f"{WORDS} babab", None),
+        (WORDS.removesuffix(" zuzuz"), None),
+        ("", None),
+    ],
+)
+def test_a_code_is_eight_words_m83(module_page: Page, text: str, words: str | None) -> None:
+    assert module_page.evaluate(READ_WORDS, text) == words
