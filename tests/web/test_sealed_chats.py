@@ -168,3 +168,18 @@ def test_an_answer_that_no_browser_awaited_is_stored_at_the_next_visit_m83(
     expect(console.page.locator(".message.human")).to_have_text("Where are they?")
     expect(console.answers).to_have_count(1)
     assert console.page_errors == []
+
+
+def test_an_erasure_deletes_the_key_of_this_browser_m83(console: Console) -> None:
+    page = console.page
+    console.sign_in("leaver")
+    console.show_view("chats")
+    begin_sealed(console)
+    assert page.evaluate(EXPORT_KEYS, "leaver") == ["rejected", "rejected"]
+
+    page.get_by_role("button", name="leaver").click()
+    page.get_by_label("Type your name to confirm").fill("leaver")
+    page.get_by_role("button", name="Erase everything").click()
+    expect(page.locator("#farewell")).to_have_text("All your data is erased.")
+
+    assert page.evaluate(EXPORT_KEYS, "leaver") == []

@@ -1,11 +1,15 @@
 """Encryption of sealed chats in the browser: the test vectors of all clients, and the words of pairing codes (M83)."""
 
+import base64
 import json
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from playwright.sync_api import Page
 
+from examples.private_chat.encryption import Place, encrypt
 from infra.local.routing import ROOT
 
 VECTORS = json.loads((ROOT / "tests/vectors/private-chats.json").read_text())["vectors"]
@@ -20,6 +24,18 @@ ENCRYPT = """async (vector) => {
     elsewhere: await decrypt(key, vector.ciphertext, { ...place, version: vector.version + 1 }),
   };
 }"""
+DERIVE = """async ([secret, nonce]) => {
+  const { encrypt } = await import("/sealed/encryption.js");
+  const { chatKey, derivePairing } = await import("/sealed/keys.js");
+  const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+  const root = await crypto.subtle.importKey("raw", bytes(secret), "HKDF", false, ["deriveKey"]);
+  const key = await chatKey({ uid: "alice", root }, "sealed-c1");
+  return {
+    pairing: (await derivePairing("alice", bytes(secret))).id,
+    ciphertext: await encrypt(key, "Hello", { uid: "alice", chat: "sealed-c1", version: 1 }, bytes(nonce)),
+  };
+}"""
+SECRET, NONCE = bytes(range(32)), bytes(range(12))
 READ_WORDS = """async (text) => {
   const { parseWords, toWords } = await import("/sealed/code_words.js");
   const code = parseWords(text);
@@ -54,3 +70,19 @@ def test_a_browser_keeps_to_the_test_vectors_m83(module_page: Page, vector: dict
 )
 def test_a_code_is_eight_words_m83(module_page: Page, text: str, words: str | None) -> None:
     assert module_page.evaluate(READ_WORDS, text) == words
+
+
+def derive(info: str, length: int) -> bytes:
+    return HKDF(SHA256(), length, salt=None, info=info.encode()).derive(SECRET)
+
+
+def test_keys_are_derived_as_documented_m83(module_page: Page) -> None:
+    """Otherwise no chat that was stored before could be read."""
+    given = [base64.b64encode(secret).decode() for secret in (SECRET, NONCE)]
+    key = derive("keepsake-v1|alice|sealed-c1", 32)
+    place = Place(uid="alice", chat_id="sealed-c1", version=1)
+
+    assert module_page.evaluate(DERIVE, given) == {
+        "pairing": derive("keepsake-pairing-v1|alice|id", 16).hex(),
+        "ciphertext": encrypt(key, "Hello", place, nonce=NONCE),
+    }
