@@ -6,6 +6,7 @@ import { decrypt, encrypt } from "./encryption.js";
 import { chatKey, loadKeys, makeKey } from "./keys.js";
 
 const AT_ONCE = 15; // messages of 256 KiB each, within the 4 MiB of a request
+const NOT_ALLOWED = 403;
 const ATTEMPTS = 3; // another browser may have stored the same answer first
 const MAX_RESENT = 400;
 const MAX_RESENT_CHARS = 1_500_000;
@@ -132,7 +133,7 @@ export class SealedChats {
     for (let cursor; cursor !== null;) {
       const page = await this.#api.ciphertexts(id, cursor);
       opened ??= await this.#unlock(page.chat, keys);
-      if (!opened) throw new Problem(t("This browser has no key to this chat. Pair it with a browser that has one: switch on “Sealed” beside “New chat”."));
+      if (!opened) throw new Problem(t("This browser has no key to this chat. Pair it with a browser that has one: switch on “Sealed” beside “New chat”."), NOT_ALLOWED);
       const contents = await Promise.all(page.messages.map(({ id: message, version, ciphertext }) =>
         ciphertext && this.#read(opened.key, ciphertext, { chat: id, message, version })));
       page.messages.forEach(({ ciphertext: _, ...message }, at) => messages.set(message.id, { ...message, content: contents[at] }));

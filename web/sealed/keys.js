@@ -19,7 +19,7 @@ export const deleteKeys = (uid) => inStore("readwrite", (store) => store.delete(
 /** Makes the owner's key, and asks the browser not to evict it. */
 export async function makeKey(uid) {
   await keep(uid, await crypto.subtle.generateKey(GCM, true, ["encrypt"]));
-  await navigator.storage.persist();
+  navigator.storage.persist();
 }
 
 /** Derives the key of a chat. */

@@ -187,9 +187,20 @@ export function startChat({ api, read, onChange, onNoted }) {
     forget(asked);
     setRunning(null);
     if (problem) return recover(current, problem);
-    if (asked.of || isSealed(session)) return load(() => api.messages(session), { resume: false });
+    if (asked.of) return load(() => api.messages(session), { resume: false });
+    if (isSealed(session) && !(await storeSealed(asked))) return;
     onChange(session);
     followUp();
+  }
+
+  // Reading a sealed chat stores what is new of it. What is shown stays: a late plan may still join it. Tells whether the chat is still open.
+  async function storeSealed(asked) {
+    try {
+      await api.messages(asked.session);
+    } catch (problem) {
+      say(problemLine, problem);
+    }
+    return session === asked.session;
   }
 
   const isUnasked = () => !find(".human", messages);
