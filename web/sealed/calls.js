@@ -37,6 +37,10 @@ export function withSealedChats(api, uid) {
     ...api,
     chats,
     messages: choose("messages"),
+    storeSealed: async (session) => {
+      await (await sealed()).store(session);
+      listed = null;
+    },
     changeChat: choose("changeChat"),
     ask: choose("ask", ({ session }) => session),
     resume: choose("resume"),

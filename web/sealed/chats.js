@@ -11,7 +11,7 @@ const ATTEMPTS = 3; // another browser may have stored the same answer first
 const MAX_RESENT = 400;
 const MAX_RESENT_CHARS = 1_500_000;
 const MAX_TITLE_CHARS = 60;
-const MAX_KEPT_CHARS = 60_000; // of an answer with its steps: below 256 KiB in UTF-8
+const MAX_KEPT_CHARS = 60_000; // of a message with more than its text: below 256 KiB in UTF-8
 const SHOWN_METADATA = ["marked_text", "model", "outcome", "file_citations"];
 
 export class SealedChats {
@@ -49,20 +49,22 @@ export class SealedChats {
     await this.#write(id, (chat) => this.#put(chat, [], { ...chat.content, ...changes }));
   }
 
-  /** Returns all messages, newest first, once those that the server has are stored encrypted. */
+  /** Returns all messages, newest first. Those that only the server has are stored encrypted, or else at the next visit. */
   async messages(id) {
     const cached = await this.#api.messages(id);
-    const unanswered = cached[0]?.metadata.run ? cached.slice(0, 1) : [];
-    const settled = cached.slice(unanswered.length).reverse();
-    if (!this.#chats.get(id)?.isAsked) this.#chats.delete(id); // another browser may have stored more of it
-    const chat = await this.#write(id, (known) => this.#store(known, settled.filter((message) => isNews(known.messages.get(message.id), message))));
-    chat.isAsked = false;
-    return [...listReadable(chat).map(({ content, ...message }) => ({ ...message, ...content })), ...unanswered].reverse();
+    const opened = await this.#open(id);
+    const chat = await this.#keep(id, cached).catch(() => opened);
+    const others = cached.filter((message) => !chat.messages.has(message.id)).reverse();
+    return [...listReadable(chat).map(({ content, ...message }) => ({ ...message, ...content })), ...others].sort(byTime).reverse();
+  }
+
+  /** Stores what the server has answered since. */
+  async store(id) {
+    await this.#keep(id, await this.#api.messages(id));
   }
 
   async ask(question, signal) {
-    const chat = this.#chats.get(question.session) ?? (await this.#open(question.session));
-    chat.isAsked = true;
+    await this.#get(question.session);
     const answer = await this.#api.ask(question, signal);
     this.#asked.set(question.run, question);
     return this.#resendWhereMissing(answer, question, signal);
@@ -79,8 +81,7 @@ export class SealedChats {
       if (!isMissing) yield event;
       else {
         yield { ...event, chunks: event.chunks.filter(({ type }) => type !== "finish") };
-        const chat = this.#chats.get(question.session) ?? (await this.#open(question.session));
-        const again = await this.#api.resend(question, listResent(chat), signal);
+        const again = await this.#api.resend(question, listResent(await this.#get(question.session)), signal);
         yield { seq: 0, chunks: [{ type: "restart" }] };
         yield* again;
         return;
@@ -88,10 +89,16 @@ export class SealedChats {
     }
   }
 
+  // A question that is not answered yet is stored with its answer.
+  #keep(id, cached) {
+    const settled = cached.slice(cached[0]?.metadata.run ? 1 : 0).reverse();
+    return this.#write(id, (chat) => this.#store(chat, settled.filter((message) => isNews(chat.messages.get(message.id), message))));
+  }
+
   // Calls `act(chat)`, with the chat read anew where another browser wrote before; returns the chat.
   async #write(id, act) {
     for (let attempt = 1; ; attempt++) {
-      const chat = this.#chats.get(id) ?? (await this.#open(id));
+      const chat = await this.#get(id);
       try {
         await act(chat);
         return chat;
@@ -124,6 +131,8 @@ export class SealedChats {
     if (content) Object.assign(chat, { version, content });
     for (const message of messages) chat.messages.set(message.id, message);
   }
+
+  #get = async (id) => this.#chats.get(id) ?? this.#open(id);
 
   // Reads a chat and its messages. Throws the Problem of a chat to which this browser has no key.
   async #open(id) {
@@ -173,12 +182,12 @@ function listResent(chat) {
 
 const byTime = (one, other) => Date.parse(one.created_at) - Date.parse(other.created_at);
 
-// What is shown of a message; the steps of an answer where there is room for them.
+// What is shown of a message: its text, and where there is room, its sources and its steps.
 function contentOf({ sender, text, memories_id, memories, chart_data, metadata }) {
   const shown = Object.fromEntries(SHOWN_METADATA.filter((name) => name in metadata).map((name) => [name, metadata[name]]));
   const content = { sender, text, memories_id, memories, chart_data, metadata: shown };
   const whole = { ...content, metadata: { ...shown, parts: metadata.parts } };
-  return JSON.stringify(whole).length <= MAX_KEPT_CHARS ? whole : content;
+  return [whole, content].find((form) => JSON.stringify(form).length <= MAX_KEPT_CHARS) ?? { sender, text };
 }
 
 function cut(text) {

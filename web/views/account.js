@@ -33,11 +33,12 @@ export function startAccount({ api, uid, signOut }) {
 
   async function erase() {
     if (find("input", form).value !== uid) return say(find(".problem", view), t("Type {name} to confirm.", { name: uid }));
-    for (let erasure = await api.erase(); erasure.status !== "done"; erasure = await api.erasure()) {
+    let erasure = await api.erase();
+    await (await import("../sealed/keys.js")).deleteKeys(uid);
+    for (; erasure.status !== "done"; erasure = await api.erasure()) {
       progress.textContent = tn({ one: "Erasing: {n} document so far", other: "Erasing: {n} documents so far" }, erasure.documents);
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    await (await import("../sealed/keys.js")).deleteKeys(uid);
     signOut(t("All your data is erased."));
   }
 

@@ -193,10 +193,10 @@ export function startChat({ api, read, onChange, onNoted }) {
     followUp();
   }
 
-  // Reading a sealed chat stores what is new of it. What is shown stays: a late plan may still join it. Tells whether the chat is still open.
+  // Tells whether its chat is still open.
   async function storeSealed(asked) {
     try {
-      await api.messages(asked.session);
+      await api.storeSealed(asked.session);
     } catch (problem) {
       say(problemLine, problem);
     }
