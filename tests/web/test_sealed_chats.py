@@ -163,9 +163,14 @@ def test_an_answer_that_no_browser_awaited_is_stored_at_the_next_visit_m83(
     question = f"{origin}/v2/messages?protocol=ui-message-stream&chat_session_id={chat}"
     assert context.request.post(question, headers=headers, data={"text": "Where are they?"}).ok
 
+    stored = f"{origin}/v2/chat-sessions/{chat}/ciphertexts"
+    console.page.route(stored, lambda route: route.fulfill(status=429))
     console.page.reload()
     expect(console.page.locator(".message.human")).to_have_text("Where are they?")
-    stored = f"{origin}/v2/chat-sessions/{chat}/ciphertexts"
+    assert context.request.get(stored, headers=headers).json()["messages"] == []
+    console.page.unroute(stored)
+    console.page.reload()
+    expect(console.page.locator(".message.human")).to_have_text("Where are they?")
     assert len(context.request.get(stored, headers=headers).json()["messages"]) == 2
     assert context.request.delete(f"{origin}/v2/sealed-cache", headers=headers).ok
     console.page.reload()
