@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shared.domain.value import value
-from shared.library.deps import EndpointDeps, IntegrationDeps
+from shared.library.deps import EndpointDeps, IntegrationDeps, LibraryDeps
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,
+        Egress,
         Models,
         NewId,
         ResidualData,
         ToolBox,
         Vectors,
     )
+    from shared.security.program_registrations import ProgramRegistrations
 
 
 @value
@@ -31,6 +33,14 @@ class AppRequestDeps(IntegrationDeps):
 
     calling_apps: CallingApps
     model: Models
+
+
+@value
+class ProgramDeps(LibraryDeps):
+    """What letting programs in needs; `egress` fetches what they say of themselves."""
+
+    egress: Egress
+    registrations: ProgramRegistrations
 
 
 @value

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from shared.data.apps.cached_apps import CallingApps
     from shared.ports import ToolBox
     from shared.resilience.key_rate_limiter import KeyRateLimiter
+    from shared.security.program_registrations import ProgramRegistrations
 
 
 class _Parts:
@@ -27,6 +28,12 @@ class _Parts:
     @staticmethod
     def share_rate_limiter() -> "KeyRateLimiter":
         return _build_rate_limiter()
+
+    @staticmethod
+    def registrations() -> "ProgramRegistrations":
+        from shared.security.program_registrations import ProgramRegistrations
+
+        return ProgramRegistrations(wiring.world().read_pseudonym_key())
 
     @staticmethod
     def toolbox() -> "ToolBox":

@@ -77,8 +77,10 @@ async def get_erasure(deps: LibraryDeps, call: Call) -> ErasureOut:
 async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut:
     """Answer once a new token is told from an older one: tokens name whole seconds.
 
-    What can be asked for again comes first, since the token that asks ends here. Devices get no more pushes.
+    What can be asked for again comes first, since the token that asks ends here. Connected programs, which a
+    sign-in let in, end with it. Devices get no more pushes.
     """
+    await deps.stores.connected_programs.remove_all(call.uid)
     if call.body.revokes_keys:
         for keys in (deps.stores.mcp_keys, deps.stores.developer_keys):
             await keys.remove_all(call.uid)
