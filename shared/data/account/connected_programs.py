@@ -51,14 +51,19 @@ class ConnectedPrograms(LimitedRecords[ConnectedProgram]):
     ) -> ConnectedProgram:
         """Give a program its first tokens.
 
-        A code serves one attempt: a second one, or one without its proof, ends what came of it. Raises
-        NotAuthenticated.
+        A code serves one attempt: a second one, or one without its proof, ends what came of it. A program that
+        was let in again, such as to do more, takes the place of what it was. Raises NotAuthenticated.
         """
 
         def is_good(program: ConnectedProgram) -> bool:
             return not program.is_connected and program.is_proven_by(proof)
 
-        return await self._exchange(code, is_good, tokens, now)
+        connected = await self._exchange(code, is_good, tokens, now)
+        if connected.is_one_installation:
+            for other in await self._list_stored(code.uid):
+                if other.client_id == connected.client_id and other.id != connected.id:
+                    await self._end(code.uid, other.id)
+        return connected
 
     async def refresh(
         self, token: ProgramSecret, client_id: str, tokens: IssuedTokens, now: datetime

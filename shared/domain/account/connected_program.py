@@ -107,6 +107,11 @@ class ConnectedProgram:
         """Whether its code was exchanged; until then nothing can be done by it."""
         return bool(self.refresh_hash)
 
+    @property
+    def is_one_installation(self) -> bool:
+        """Whether its client id is its own; one with a document at an address shares it with all others."""
+        return not self.client_id.startswith("https://")
+
     def is_proven_by(self, proof: CodeProof) -> bool:
         challenge = base64.urlsafe_b64encode(hashlib.sha256(proof.verifier.encode()).digest())
         return (

@@ -484,6 +484,18 @@ async def test_a_program_that_asks_to_read_gets_no_more_r8(programs):
     assert (await programs.exchange(client_id, code)).json()["scope"] == "read"
 
 
+async def test_a_program_that_was_let_in_again_takes_the_place_of_what_it_was_r8(programs):
+    client_id = await programs.register()
+    old, new = [
+        (await programs.exchange(client_id, (await programs.decide(asked))["code"])).json()
+        for asked in (build_request(client_id, scope="read"), build_request(client_id))
+    ]
+
+    assert [program["scope"] for program in await programs.list_for()] == ["write"]
+    statuses = [(await programs.call(t["access_token"])).status_code for t in (old, new)]
+    assert statuses == [401, 200]
+
+
 async def test_a_refusal_goes_back_to_the_program_r8(programs):
     answer = await programs.decide(build_request(await programs.register()), "nothing")
 
