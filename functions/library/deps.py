@@ -11,6 +11,7 @@ from shared.library.deps import EndpointDeps, IntegrationDeps, LibraryDeps
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from functions.library.programs.oauth.registrations import ProgramRegistrations
     from shared.data.account.erasures import Erasures
     from shared.data.apps.cached_apps import CallingApps
     from shared.data.chats.crisis_log import CrisisLog
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         ToolBox,
         Vectors,
     )
-    from shared.security.program_registrations import ProgramRegistrations
 
 
 @value

@@ -8,10 +8,10 @@ from shared.build_deps import DepsBuilder
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from functions.library.programs.oauth.registrations import ProgramRegistrations
     from shared.data.apps.cached_apps import CallingApps
     from shared.ports import ToolBox
     from shared.resilience.key_rate_limiter import KeyRateLimiter
-    from shared.security.program_registrations import ProgramRegistrations
 
 
 class _Parts:
@@ -31,7 +31,7 @@ class _Parts:
 
     @staticmethod
     def registrations() -> "ProgramRegistrations":
-        from shared.security.program_registrations import ProgramRegistrations
+        from functions.library.programs.oauth.registrations import ProgramRegistrations
 
         return ProgramRegistrations(wiring.world().read_pseudonym_key())
 

@@ -74,7 +74,9 @@ def test_whoever_signs_in_lets_a_program_in_and_disconnects_it_r8(console: Conso
     page.get_by_label("Who are you?").fill(console.uid)
     page.get_by_role("button", name="Sign in").click()
     asks = page.get_by_role("region", name="Connect a program")
-    expect(asks).to_contain_text("<b>Keepsake</b> Support wants to use your library.")
+    expect(asks).to_contain_text(
+        f"<b>Keepsake</b> Support wants to use the library of {console.uid}."
+    )
     expect(asks.locator(".facts")).to_contain_text("127.0.0.1")
     expect(asks.locator(".facts")).to_contain_text("nobody: any program can take this name")
 

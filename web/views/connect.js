@@ -3,8 +3,8 @@
 import { attempting, el, find } from "../dom.js";
 import { t, tNodes } from "../i18n.js";
 
-/** Returns `show(request)`, which takes a program's request as it stood in its address. */
-export function startConnect({ api }) {
+/** Returns `show(request)`, which takes a program's request to `user` as it stood in its address. */
+export function startConnect({ api, user }) {
   const view = find("#connect");
   const content = find(".content", view);
   const attempt = attempting(find(".problem", view));
@@ -20,7 +20,9 @@ export function startConnect({ api }) {
   });
 
   function describe(request, { name, host, is_local: isLocal, document_host: voucher, scope, refusal, return_url: back }) {
-    const who = el("p", { class: "who" }, ...tNodes("{name} wants to use your library.", { name: el("strong", { dir: "auto" }, name) }));
+    const who = el("p", {}, ...tNodes("{name} wants to use the library of {user}.", {
+      name: el("strong", { dir: "auto" }, name), user: el("bdi", {}, user),
+    }));
     if (refusal) {
       return [who, el("p", { class: "notice", lang: "en" }, refusal),
         el("button", { type: "button", onclick: () => location.assign(back) }, t("Back to {host}", { host }))];

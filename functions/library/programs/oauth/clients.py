@@ -1,6 +1,6 @@
 """Clients: who a client id stands for, a registration of ours or a document at its own address.
 
-Also called: OAuth client, client ID metadata document, dynamic client registration.
+Also called: client ID metadata document.
 """
 
 from typing import Final
@@ -10,13 +10,13 @@ from pydantic import ValidationError
 
 from functions.library.deps import ProgramDeps
 from functions.library.programs.oauth.redirect_uris import is_acceptable, read_host
+from functions.library.programs.oauth.registrations import ProgramClient
 from functions.library.programs.oauth.schemas import ClientDocumentIn
 from shared.domain.errors import CallerError, Invalid, Unavailable
 from shared.domain.ids import UserId
 from shared.ports import EgressRequest
 from shared.resilience.hour_windows import floor_to_hour
 from shared.resilience.rate_limit_status import check_limit
-from shared.security.program_registrations import ProgramClient
 
 DOCUMENT_TIMEOUT_S: Final = 5.0
 MAX_DOCUMENT_BYTES: Final = 16_384

@@ -18,6 +18,7 @@ from functions.library.programs.oauth.redirect_uris import (
     is_registered,
     read_host,
 )
+from functions.library.programs.oauth.registrations import ProgramClient
 from functions.library.programs.oauth.schemas import (
     AuthorizationIn,
     AuthorizationOut,
@@ -35,7 +36,6 @@ from shared.domain.errors import Invalid
 from shared.domain.ids import UserId
 from shared.domain.local_address import is_local_url
 from shared.edge.declare.routes import Call, route
-from shared.security.program_registrations import ProgramClient
 
 SECRET_BYTES: Final = 32
 MAX_REQUEST_BYTES: Final = 65_536

@@ -1,6 +1,6 @@
 """Redirect addresses of programs: which may be registered, which fit, and how a browser goes back there.
 
-Also called: redirect URI, callback URL, open redirect defence.
+Also called: open redirect defence.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Tokens: programs register, exchange a code, refresh and revoke. Errors are those of OAuth (RFC 6749).
 
-Also called: token endpoint, dynamic client registration endpoint, revocation endpoint.
+Also called: token endpoint, revocation endpoint.
 """
 
 import secrets

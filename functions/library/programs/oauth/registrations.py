@@ -2,7 +2,7 @@
 
 A stranger may register without end and so takes no place. Who holds the key alone can write such an id.
 
-Also called: dynamic client registration, stateless client identifier.
+Also called: stateless client identifier.
 """
 
 from collections.abc import Sequence
