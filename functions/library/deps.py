@@ -6,19 +6,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from shared.domain.value import value
-from shared.library.deps import EndpointDeps, IntegrationDeps, LibraryDeps
+from shared.library.deps import EndpointDeps, IntegrationDeps
 
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from functions.library.programs.oauth.registrations import ProgramRegistrations
     from shared.data.account.erasures import Erasures
     from shared.data.apps.cached_apps import CallingApps
     from shared.data.chats.crisis_log import CrisisLog
     from shared.data.stores import Stores
     from shared.ports import (
         Blobs,
-        Egress,
         Models,
         NewId,
         ResidualData,
@@ -33,14 +31,6 @@ class AppRequestDeps(IntegrationDeps):
 
     calling_apps: CallingApps
     model: Models
-
-
-@value
-class ProgramDeps(LibraryDeps):
-    """What letting programs in needs; `egress` fetches what they say of themselves."""
-
-    egress: Egress
-    registrations: ProgramRegistrations
 
 
 @value

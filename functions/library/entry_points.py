@@ -1,6 +1,7 @@
 """Entry points of the library: its owner's, those of programs and apps, and the end of an account."""
 
-from functions.library.deps import AppRequestDeps, EraseDeps, ProgramDeps
+from functions.library.deps import AppRequestDeps, EraseDeps
+from functions.library.programs.oauth.deps import ProgramDeps
 from shared.edge.declare.entry_points import EntryPoint
 from shared.library.deps import LibraryDeps
 

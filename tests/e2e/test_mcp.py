@@ -118,6 +118,7 @@ async def test_the_official_client_is_let_in_reads_asks_to_write_refreshes_and_e
             memories = await editor.call_tool("get_memories", {})
         programs = alice.get("/v1/mcp/programs").json()
         *_, last = owner.tokens
+        assert owner.client_info
         form = {"token": last.refresh_token, "client_id": owner.client_info.client_id}
         alice.post("/v1/mcp/revoke", data=form)
         headers = {"Authorization": f"Bearer {last.access_token}"}

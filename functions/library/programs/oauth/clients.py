@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from functions.library.deps import ProgramDeps
+from functions.library.programs.oauth.deps import ProgramDeps
 from functions.library.programs.oauth.redirect_uris import is_acceptable, read_host
 from functions.library.programs.oauth.registrations import ProgramClient
 from functions.library.programs.oauth.schemas import ClientDocumentIn

@@ -10,9 +10,9 @@ import re
 import secrets
 from typing import Final
 
-from functions.library.deps import ProgramDeps
 from functions.library.programs.challenges import SCOPES, get_resource, is_our_resource
 from functions.library.programs.oauth.clients import load_client
+from functions.library.programs.oauth.deps import ProgramDeps
 from functions.library.programs.oauth.redirect_uris import (
     build_return_url,
     is_registered,

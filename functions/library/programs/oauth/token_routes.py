@@ -11,8 +11,8 @@ from urllib.parse import parse_qsl
 from pydantic import ValidationError
 from starlette.responses import JSONResponse, Response
 
-from functions.library.deps import ProgramDeps
 from functions.library.programs.challenges import is_our_resource, write_scope
+from functions.library.programs.oauth.deps import ProgramDeps
 from functions.library.programs.oauth.schemas import (
     RegistrationIn,
     RegistrationOut,

@@ -12,9 +12,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import httpx
 import pytest
 
-from functions.library.deps import ProgramDeps
 from functions.library.programs.mcp_server.routes import MCP_ROUTES
 from functions.library.programs.mcp_server.tools import TOOLS
+from functions.library.programs.oauth.deps import ProgramDeps
 from functions.library.programs.oauth.routes import OAUTH_ROUTES
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.account.connected_programs import MAX_PROGRAMS
