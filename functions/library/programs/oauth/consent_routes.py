@@ -38,7 +38,7 @@ from shared.domain.local_address import is_local_url
 from shared.edge.declare.routes import Call, route
 
 SECRET_BYTES: Final = 32
-MAX_REQUEST_BYTES: Final = 65_536
+MAX_REQUEST_BYTES: Final = 131_072
 _S256 = re.compile(r"[A-Za-z0-9_-]{43}")
 _REFUSALS: Final = {
     "unsupported_response_type": "It asks for something else than a code.",
