@@ -71,7 +71,7 @@ SECURITY_SCHEMES = {
     "appKey": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A key: an app's, `sk_…`, or for MCP a user's, `ks_mcp_…`.",
+        "description": "A key: an app's, `sk_…`, or for MCP a user's, `ks_mcp_…`, or a token by OAuth.",
     },
 }
 

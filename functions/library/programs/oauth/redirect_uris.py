@@ -21,10 +21,10 @@ def is_acceptable(uri: str) -> bool:
         return False
     try:
         parts = urlsplit(uri)
-        is_whole = bool(parts.hostname) and (parts.port or 0) >= 0
+        host, _ = parts.hostname or "", parts.port  # a port that is no number raises
     except ValueError:
         return False
-    return is_whole and (parts.scheme == "https" or is_loopback(parts.hostname or ""))
+    return bool(host) and (parts.scheme == "https" or is_loopback(host))
 
 
 def is_registered(uri: str, registered: Sequence[str]) -> bool:
