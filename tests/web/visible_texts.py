@@ -166,7 +166,7 @@ def look_at_views(page: Page, texts: VisibleTexts) -> None:
         texts.read(view)
     show_view(page, "account")
     page.once("dialog", lambda dialog: dialog.accept("a script"))
-    page.locator(".programs section").first.locator("header button").click()
+    page.locator(".programs section header button").first.click()
     page.locator(".programs .secret").wait_for()
     texts.read("account")
     show_view(page, "developer")
