@@ -167,7 +167,7 @@ def look_at_views(page: Page, texts: VisibleTexts) -> None:
     show_view(page, "account")
     page.once("dialog", lambda dialog: dialog.accept("a script"))
     page.locator(".programs section header button").first.click()
-    page.locator(".programs .secret").wait_for()
+    page.locator(".programs [role=status] .secret").wait_for()
     texts.read("account")
     show_view(page, "developer")
     page.locator("#own-app").select_option("")
