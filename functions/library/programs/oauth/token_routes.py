@@ -1,5 +1,7 @@
 """Tokens: programs register, exchange a code, refresh and revoke. Errors are those of OAuth (RFC 6749).
 
+The official SDK has such endpoints, which read a token and replace it in two steps; here it is one.
+
 Also called: token endpoint, revocation endpoint.
 """
 
