@@ -43,6 +43,7 @@ STATUS_DESCRIPTIONS: Mapping[int, str] = {
     204: "Done, without a body.",
     206: "A part of what was asked for.",
     207: "A part was done; the body says what failed.",
+    303: "It is shown at another address.",
     304: "Unchanged.",
     400: "The request cannot be read, or a required part is missing.",
     401: "The caller is not authenticated.",
@@ -70,7 +71,7 @@ SECURITY_SCHEMES = {
     "appKey": {
         "type": "http",
         "scheme": "bearer",
-        "description": "A key: an app's, `sk_…`, or for MCP a user's, `ks_mcp_…`.",
+        "description": "A key: an app's, `sk_…`, or for MCP a user's, `ks_mcp_…`, or a token by OAuth.",
     },
 }
 

@@ -74,6 +74,7 @@ function open({ uid, name, getToken }) {
   };
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
+    connect: once(async () => (await import("./views/connect.js")).startConnect({ api, user: name }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
     memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read, openChat }).reload),
     timeline: once(async () => (await import("./views/timeline.js")).startTimeline({ api, read, openChat: (id) => openChat(id) }).reload),

@@ -7,6 +7,7 @@ const ACCOUNTS = "https://identitytoolkit.googleapis.com/v1/accounts";
 const TOKENS = "https://securetoken.googleapis.com/v1/token";
 const GOOGLE = "https://accounts.google.com/o/oauth2/v2/auth";
 const STATE = "keepsake.google-state";
+const PLACE = "keepsake.google-place";
 const WORDS = {
   EMAIL_NOT_FOUND: t("The e-mail address or the password is wrong."),
   INVALID_PASSWORD: t("The e-mail address or the password is wrong."),
@@ -42,10 +43,18 @@ export async function sendPasswordReset(config, email) {
 export function leaveForGoogle(config) {
   const state = crypto.randomUUID();
   sessionStorage.setItem(STATE, state);
+  sessionStorage.setItem(PLACE, location.hash);
   location.assign(`${GOOGLE}?${query({
     client_id: config.googleClientId, redirect_uri: `${location.origin}/`, response_type: "token",
     scope: "openid email profile", prompt: "select_account", state,
   })}`);
+}
+
+/** Returns the address from which somebody left for Google, once. */
+export function takePlace() {
+  const place = sessionStorage.getItem(PLACE) ?? "";
+  sessionStorage.removeItem(PLACE);
+  return place;
 }
 
 /** Returns the session of whoever comes back from Google, or null; a foreign answer counts as none. */

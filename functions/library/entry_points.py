@@ -1,6 +1,7 @@
 """Entry points of the library: its owner's, those of programs and apps, and the end of an account."""
 
 from functions.library.deps import AppRequestDeps, EraseDeps
+from functions.library.programs.oauth.deps import ProgramDeps
 from shared.edge.declare.entry_points import EntryPoint
 from shared.library.deps import LibraryDeps
 
@@ -15,8 +16,11 @@ ENTRY_POINTS = (
     ),
     EntryPoint(
         name="mcp",
-        deps=LibraryDeps,
-        routes=("functions.library.programs.mcp_server.routes:MCP_ROUTES",),
+        deps=ProgramDeps,
+        first="functions.library.programs.mcp_server.routes:MCP_ROUTES",
+        first_deps=LibraryDeps,
+        routes=("functions.library.programs.oauth.routes:OAUTH_ROUTES",),
+        serves_pages=True,
     ),
     EntryPoint(
         name="integrations",

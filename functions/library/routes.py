@@ -26,6 +26,7 @@ from functions.library.programs.developer_api import (
 )
 from functions.library.programs.integrations import integration_routes
 from functions.library.programs.mcp_server.routes import MCP_ROUTES
+from functions.library.programs.oauth.routes import OAUTH_ROUTES
 from functions.library.sharing import chat_sharing, sharing, task_sharing
 from functions.library.tasks import action_items, task_sync
 from functions.library.welcome import sample_library, suggested_questions
@@ -73,4 +74,9 @@ LIBRARY_ROUTES = (
     *suggested_questions.ROUTES,
 )
 INTEGRATION_ROUTES = integration_routes.ROUTES
-ROUTES: tuple[Route[Any], ...] = (*LIBRARY_ROUTES, *MCP_ROUTES, *INTEGRATION_ROUTES)
+ROUTES: tuple[Route[Any], ...] = (
+    *LIBRARY_ROUTES,
+    *MCP_ROUTES,
+    *OAUTH_ROUTES,
+    *INTEGRATION_ROUTES,
+)

@@ -8,6 +8,7 @@ from shared.build_deps import DepsBuilder
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from functions.library.programs.oauth.registrations import ProgramRegistrations
     from shared.data.apps.cached_apps import CallingApps
     from shared.ports import ToolBox
     from shared.resilience.key_rate_limiter import KeyRateLimiter
@@ -27,6 +28,12 @@ class _Parts:
     @staticmethod
     def share_rate_limiter() -> "KeyRateLimiter":
         return _build_rate_limiter()
+
+    @staticmethod
+    def registrations() -> "ProgramRegistrations":
+        from functions.library.programs.oauth.registrations import ProgramRegistrations
+
+        return ProgramRegistrations(wiring.world().read_pseudonym_key())
 
     @staticmethod
     def toolbox() -> "ToolBox":

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shared.data.account.accounts import Accounts
     from shared.data.account.api_keys import DeveloperKeys, McpKeys
+    from shared.data.account.connected_programs import ConnectedPrograms
     from shared.data.account.figures import Figures
     from shared.data.account.health import Health
     from shared.data.account.inbox import Digests, Inbox
@@ -88,6 +89,7 @@ _STORES = {
         "library_changes",
         "mcp_keys",
         "developer_keys",
+        "connected_programs",
         "inbox",
         "digests",
         "health",
@@ -245,6 +247,7 @@ class Stores:
     webhook_deliveries: "WebhookDeliveries"
     mcp_keys: "McpKeys"
     developer_keys: "DeveloperKeys"
+    connected_programs: "ConnectedPrograms"
     mcp_sessions: "McpSessions"
     inbox: "Inbox"
     digests: "Digests"

@@ -1,5 +1,7 @@
 """Bad input at the started product: each gets a specific answer, and stored data stays intact."""
 
+import base64
+import hashlib
 import json
 import socket
 from collections.abc import Iterator
@@ -112,11 +114,38 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
         "secret": key["secret"],
         "mcp_key": owner.post("/v1/mcp/keys", json={"name": "Editor"}).json()["id"],
         "developer_key": owner.post("/v1/dev/keys", json={"name": "Script"}).json()["id"],
+        "program": connect_program(owner),
         "notification": wait_for_inbox(owner, 1)[0]["id"],
         "day": owner.post(
             "/v1/users/daily-summary-settings/test", json={"date": "2026-03-02"}
         ).json()["summary_id"],
     }
+
+
+def connect_program(owner: httpx.Client) -> str:
+    """Let a program in; return its id."""
+    uri = "http://127.0.0.1/callback"
+    verifier = "v" * 43
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode()
+    registration = owner.post("/v1/mcp/register", json={"redirect_uris": [uri]}).json()
+    asked = {
+        "client_id": registration["client_id"],
+        "redirect_uri": uri,
+        "response_type": "code",
+        "code_challenge": challenge.rstrip("="),
+        "code_challenge_method": "S256",
+    }
+    answer = owner.post("/v1/mcp/authorizations", json={"request": asked, "allows": "read"}).json()
+    form = {
+        "grant_type": "authorization_code",
+        "client_id": registration["client_id"],
+        "code": httpx.URL(answer["return_url"]).params["code"],
+        "code_verifier": verifier,
+        "redirect_uri": uri,
+    }
+    owner.post("/v1/mcp/token", data=form).raise_for_status()
+    program_id: str = owner.get("/v1/mcp/programs").json()[0]["id"]
+    return program_id
 
 
 @pytest.fixture
@@ -277,6 +306,7 @@ ID_ROUTES = [
     ("POST", "/v1/apps/{app}/mcp/refresh", NOT_FOUND[3]),
     ("DELETE", "/v1/mcp/keys/{mcp_key}", "Key not found"),
     ("DELETE", "/v1/dev/keys/{developer_key}", "Key not found"),
+    ("DELETE", "/v1/mcp/programs/{program}", "Program not found"),
     ("POST", "/v1/apps/{app}/signing-secret", NOT_FOUND[3]),
     ("POST", "/v1/apps/{app}/refresh-manifest", NOT_FOUND[3]),
     ("POST", "/v1/apps/{app}/keys", NOT_FOUND[3]),
@@ -618,6 +648,8 @@ BODY_ROUTES = [
     ("PUT", "/v1/integrations/apple-health/sync"),
     ("POST", "/v1/users/developer/webhook/{type}"),
     ("POST", "/v1/mcp/keys"),
+    ("POST", "/v1/mcp/authorizations"),
+    ("POST", "/v1/mcp/authorizations/preview"),
     ("POST", "/v1/dev/keys"),
     ("POST", "/v1/mcp/memories"),
     ("POST", "/v1/dev/user/memories"),
@@ -656,14 +688,14 @@ SCOPES = [
 def program_headers(owner: httpx.Client) -> Iterator[dict[str, dict[str, str]]]:
     """Create keys of Alice's, since each may call so often; return headers by the start of a path."""
     keys = {
-        "/v1/mcp/": owner.post("/v1/mcp/keys", json={"name": "Editor"}).json(),
+        "/v1/mcp/memories": owner.post("/v1/mcp/keys", json={"name": "Editor"}).json(),
         "/v1/dev/user/": owner.post("/v1/dev/keys", json={"name": "x", "scopes": SCOPES}).json(),
     }
     yield {
         start: {**JSON_HEADERS, "Authorization": f"Bearer {key['key']}"}
         for start, key in keys.items()
     }
-    owner.delete(f"/v1/mcp/keys/{keys['/v1/mcp/']['id']}")
+    owner.delete(f"/v1/mcp/keys/{keys['/v1/mcp/memories']['id']}")
     owner.delete(f"/v1/dev/keys/{keys['/v1/dev/user/']['id']}")
 
 

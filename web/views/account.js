@@ -7,6 +7,7 @@ import { startChatPrompt } from "./chat_prompt.js";
 import { keys } from "./keys.js";
 import { startModel } from "./model.js";
 import { startPrivacy } from "./privacy.js";
+import { programs } from "./programs.js";
 import { startSummarySettings } from "./summary_settings.js";
 import { startUsage } from "./usage.js";
 
@@ -71,7 +72,7 @@ export function startAccount({ api, uid, signOut }) {
     attempt,
   });
 
-  const showKeys = () => find(".programs", view).replaceChildren(mcpKeys(), developerKeys());
+  const showPrograms = () => find(".programs", view).replaceChildren(programs({ api, attempt }), mcpKeys(), developerKeys());
 
   const showNote = async () => (find("#erasure-note").textContent = (await api.erasure()).note);
 
@@ -86,7 +87,7 @@ export function startAccount({ api, uid, signOut }) {
   find("#export").addEventListener("click", () => attempt(exportAll));
   onSubmit(form, () => attempt(erase));
   const reload = () => {
-    showKeys();
+    showPrograms();
     return Promise.all([attempt(showNote), attempt(showSound), usage.reload(), model.reload(), privacy.reload(), browserPush.reload(), summary.reload(), chatPrompt.reload()]);
   };
 

@@ -69,7 +69,7 @@ async function startFirebase({ config, open }) {
   find("#by-mail").hidden = !config.providers.includes("password");
   const fragment = new URLSearchParams(location.hash.slice(1));
   if (!fragment.has("state")) return;
-  history.replaceState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search + firebase.takePlace());
   await enter(() => firebase.returnFromGoogle(config, fragment));
 }
 

@@ -331,6 +331,27 @@ class AuthUrlOut(TypedDict):
     auth_url: str
 
 
+class AuthorizationIn(TypedDict):
+    client_id: NotRequired[str]
+    redirect_uri: NotRequired[str]
+    response_type: NotRequired[str]
+    code_challenge: NotRequired[str]
+    code_challenge_method: NotRequired[str]
+    scope: NotRequired[str]
+    state: NotRequired[str]
+    resource: NotRequired[str]
+
+
+class AuthorizationOut(TypedDict):
+    name: str
+    host: str
+    is_local: bool
+    document_host: str | None
+    scope: Literal["read", "write"]
+    refusal: NotRequired[str | None]
+    return_url: NotRequired[str | None]
+
+
 class AuthorizeOut(TypedDict):
     url: str
 
@@ -565,16 +586,6 @@ class DayTaskOut(TypedDict):
 class Deactivation(TypedDict):
     at: str
     reason: str
-
-
-class DecisionIn(TypedDict):
-    approved: bool
-    always: NotRequired[bool]
-
-
-class DecisionOut(TypedDict):
-    decision: str
-    conversation_id: str | None
 
 
 class DetailsDecisionIn(TypedDict):
@@ -1570,6 +1581,17 @@ class ProgramMemoryOut(TypedDict):
     edited: bool
 
 
+class ProgramOut(TypedDict):
+    id: str
+    name: str
+    host: str
+    is_local: bool
+    scope: Literal["read", "write"]
+    created_at: str
+    last_used_at: str | None
+    expires_at: str
+
+
 class ProgramTaskOut(TypedDict):
     id: str
     description: str
@@ -1681,6 +1703,16 @@ class RecordingsOut(TypedDict):
     tells_speakers: bool
 
 
+class RegistrationOut(TypedDict):
+    client_id: str
+    client_id_issued_at: int
+    client_name: str
+    redirect_uris: list[str]
+    grant_types: list[str]
+    response_types: list[str]
+    token_endpoint_auth_method: str
+
+
 class ReportOut(TypedDict):
     message: NotRequired[str]
 
@@ -1705,6 +1737,14 @@ class ResentMessageIn(TypedDict):
     text: str
     created_at: str
     calls: NotRequired[list[ResentCallIn]]
+
+
+class ResourceMetadataOut(TypedDict):
+    resource: str
+    authorization_servers: list[str]
+    scopes_supported: list[str]
+    bearer_methods_supported: list[str]
+    resource_name: str
 
 
 class ReviewIn(TypedDict):
@@ -1797,6 +1837,23 @@ class SecretOut(TypedDict):
 class SegmentTextIn(TypedDict):
     segment_id: str
     text: str
+
+
+class ServerMetadataOut(TypedDict):
+    issuer: str
+    authorization_endpoint: str
+    token_endpoint: str
+    registration_endpoint: str
+    revocation_endpoint: str
+    scopes_supported: list[str]
+    response_types_supported: list[str]
+    response_modes_supported: list[str]
+    grant_types_supported: list[str]
+    token_endpoint_auth_methods_supported: list[str]
+    revocation_endpoint_auth_methods_supported: list[str]
+    code_challenge_methods_supported: list[str]
+    client_id_metadata_document_supported: bool
+    authorization_response_iss_parameter_supported: bool
 
 
 class ServerOut(TypedDict):
@@ -2128,6 +2185,14 @@ class TitleIn(TypedDict):
     title: str
 
 
+class TokenOut(TypedDict):
+    access_token: str
+    token_type: str
+    expires_in: int
+    refresh_token: str
+    scope: str
+
+
 class ToolAnswered(TypedDict, closed=True):
     type: Literal["tool-output-available"]
     toolCallId: str
@@ -2296,6 +2361,25 @@ class WholeConversationOut(TypedDict):
 
 class WrappedKeysOut(TypedDict):
     wrapped_keys: str
+
+
+class FunctionsChatApiConfirmationRoutesDecisionIn(TypedDict):
+    approved: bool
+    always: NotRequired[bool]
+
+
+class FunctionsLibraryProgramsOauthSchemasDecisionIn(TypedDict):
+    request: AuthorizationIn
+    allows: Literal["write", "read", "nothing"]
+
+
+class FunctionsLibraryProgramsOauthSchemasDecisionOut(TypedDict):
+    return_url: str
+
+
+class FunctionsProcessConversationDaysSummarySchemasDecisionOut(TypedDict):
+    decision: str
+    conversation_id: str | None
 
 
 class ActionItemHitsOut(TypedDict):
@@ -2538,7 +2622,7 @@ class DailySummaryOut(TypedDict):
     highlights: list[HighlightOut]
     action_items: list[DayTaskOut]
     unresolved_questions: list[QuestionOut]
-    decisions_made: list[DecisionOut]
+    decisions_made: list[FunctionsProcessConversationDaysSummarySchemasDecisionOut]
     knowledge_nuggets: list[InsightOut]
     locations: list[DayPlaceOut]
 

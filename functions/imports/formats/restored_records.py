@@ -79,6 +79,7 @@ NOT_TAKEN: Mapping[str, str] = {
     "files": "they are in the zip: hand them in again",
     "app_reviews": "a review is public, and stands where it was written",
     "connections": "an account is connected by signing in there again",
+    "connected_programs": "a program asks you again before it may read",
     "live_listeners": "it tells what was sent from there",
     "developer_webhooks": "an address that receives your library is entered again, by you",
 }

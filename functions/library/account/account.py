@@ -78,6 +78,7 @@ async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut
     """Answer once a new token is told from an older one: tokens name whole seconds.
 
     What can be asked for again comes first, since the token that asks ends here. Devices get no more pushes.
+    Connected programs end once no session of before can let in another.
     """
     if call.body.revokes_keys:
         for keys in (deps.stores.mcp_keys, deps.stores.developer_keys):
@@ -87,6 +88,7 @@ async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut
     now = deps.clock.now()
     ended_at = round_up_to_second(now)
     await deps.stores.sign_outs.put(call.uid, ended_at)
+    await deps.stores.connected_programs.remove_all(call.uid)
     await deps.clock.sleep((ended_at - now).total_seconds())
     return OkOut()
 

@@ -54,6 +54,7 @@ EXPORTED_COLLECTIONS = (
     "installed_apps",
     "app_reviews",
     "connections",
+    "connected_programs",
     "developer_webhooks",
     "live_listeners",
     "health",
@@ -63,6 +64,10 @@ LEFT_FIELDS = frozenset(
     {
         "signing_secret",
         "share_token",
+        "code_hash",
+        "code_challenge",
+        "access_hash",
+        "refresh_hash",
         "is_imported",
         "is_foreign",
         "thumbnail_key",

@@ -54,6 +54,13 @@ REPEATABLE = {
         "/v1/mcp/keys",
         "/v1/dev/keys",
         "/v1/action-items/share",
+        "/v1/mcp/authorizations",
+        "/v1/mcp/token",
+    },
+    "OAuth, which stores nothing by these or ends what is there": {
+        "/v1/mcp/register",
+        "/v1/mcp/revoke",
+        "/v1/mcp/authorizations/preview",
     },
     "JSON-RPC, which has no such key": {"/v1/mcp/sse", "/v1/mcp/sse/messages", "/v1/mcp"},
 }

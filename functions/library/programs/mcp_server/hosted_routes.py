@@ -6,24 +6,22 @@ events. A client of the older HTTP+SSE transport opens a stream first, and its a
 
 from collections.abc import AsyncGenerator
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from functions.library.programs.key_access import (
-    KeyOwner,
-    authenticate_mcp_key,
-)
+from functions.library.programs.key_access import KeyOwner
 from functions.library.programs.mcp_server.description import MAX_MESSAGE_BYTES, SERVER_TITLE
-from functions.library.programs.mcp_server.mcp_routes import check_origin
+from functions.library.programs.mcp_server.mcp_routes import authorize_client
 from functions.library.programs.mcp_server.messages import (
     PROTOCOL_VERSION,
     Exchange,
     answer_messages,
 )
+from functions.library.programs.mcp_server.scope_check import check_scope
 from functions.library.programs.mcp_server.tools import TOOLS
 from shared.data.apps.mcp_sessions import build_session_id
 from shared.domain.apps.mcp_session import SESSION_TTL, McpReply, McpSession
@@ -51,7 +49,7 @@ HEARTBEAT = b": ping\n\n"
 
 
 class ServerOut(Wire):
-    """What a client should know before it has a key."""
+    """What a client should know before it is let in."""
 
     name: str
     version: str
@@ -63,12 +61,6 @@ class ServerOut(Wire):
 
 class SessionQuery(Wire):
     session_id: Annotated[str, Field(max_length=64)]
-
-
-async def authorize_client(deps: LibraryDeps, call: Call[None, Any]) -> KeyOwner:
-    """Return whose key this is; a page of a foreign origin is refused."""
-    check_origin(call.headers, deps.cors_origins)
-    return await authenticate_mcp_key(deps, call.headers)
 
 
 @route(
@@ -86,6 +78,7 @@ async def post_messages(deps: LibraryDeps, call: Call[bytes, None, KeyOwner]) ->
     session_id = call.headers.get(SESSION_HEADER)
     if session_id is not None:
         await deps.stores.mcp_sessions.check(owner.uid, session_id, now)
+    check_scope(deps, owner, call.body)
     exchange = await answer_messages(deps, owner, call.body)
     headers = {}
     if exchange.begins_session:
@@ -130,6 +123,7 @@ async def post_to_stream(deps: LibraryDeps, call: Call[bytes, SessionQuery, KeyO
     """Store the answers for the stream, which another instance may have."""
     owner, session_id = call.caller, call.query.session_id
     await deps.stores.mcp_sessions.check(owner.uid, session_id, deps.clock.now())
+    check_scope(deps, owner, call.body)
     exchange = await answer_messages(deps, owner, call.body)
     for answer in exchange.answers:
         now = deps.clock.now()
@@ -165,7 +159,7 @@ async def describe_server(_: LibraryDeps, __: Call) -> ServerOut:
         protocol_version=PROTOCOL_VERSION,
         transport=["streamable_http", "sse"],
         tools=list(TOOLS),
-        authentication="A key of /v1/mcp/keys in the header Authorization, as Bearer",
+        authentication="A token by OAuth, or a key of /v1/mcp/keys, in the header Authorization, as Bearer",
     )
 
 

@@ -92,7 +92,9 @@ async def _run_method(
         case "ping":
             return {}
         case "tools/list":
-            return {"tools": [_describe_tool(tool) for tool in list_tools(owner.scope).values()]}
+            return {
+                "tools": [_describe_tool(tool) for tool in list_tools(owner.offered_scope).values()]
+            }
         case "tools/call":
             return await _call_tool(deps, owner, params)
     raise ToolCallError(UNKNOWN_METHOD, "Method not found")

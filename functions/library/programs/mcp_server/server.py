@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from functions.library.programs.key_access import KeyOwner
 from functions.library.programs.mcp_server.description import (
@@ -34,9 +34,10 @@ class McpResponse(Response):
     There are no sessions: the platform passes no lifespan on, so nothing outlives a request.
     """
 
-    def __init__(self, deps: LibraryDeps, owner: KeyOwner) -> None:
+    def __init__(self, deps: LibraryDeps, owner: KeyOwner, body: bytes) -> None:
         super().__init__()
         self._server = _build_server(deps, owner)
+        self._message: Message | None = {"type": "http.request", "body": body}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         manager = StreamableHTTPSessionManager(
@@ -45,13 +46,21 @@ class McpResponse(Response):
             json_response=True,
             max_request_body_size=MAX_MESSAGE_BYTES,
         )
+
+        async def receive_again() -> Message:
+            """Return the body, which is read already, and then what else comes."""
+            message, self._message = self._message, None
+            return message or await receive()
+
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, receive_again, send)
 
 
 def _build_server(deps: LibraryDeps, owner: KeyOwner) -> Server[object]:
     async def handle_list(*_: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_build_tool(name) for name in list_tools(owner.scope)])
+        return types.ListToolsResult(
+            tools=[_build_tool(name) for name in list_tools(owner.offered_scope)]
+        )
 
     async def handle_call(_: object, request: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool; a failure is part of the result, so that the client's model can adapt."""

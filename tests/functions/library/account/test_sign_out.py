@@ -1,6 +1,6 @@
 """Signing out everywhere: no token of before is accepted any more, and the keys of programs end if that is wanted (S9)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -8,6 +8,7 @@ from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.erasure_guard import GuardedIdentity
 from shared.data.account.sign_outs import SignOutCache, SignOuts
 from shared.domain.account.account import round_up_to_second
+from shared.domain.account.connected_program import ConnectedProgram
 from shared.domain.account.profile import Device
 from shared.domain.errors import NotAuthenticated
 from shared.domain.ids import UserId
@@ -78,3 +79,32 @@ async def test_keys_of_programs_end_where_that_is_wanted_s9(
     assert await SignOuts(world.documents).find(ALICE) == clock.now()
     assert [len(listed) for listed in keys] == [left, left]
     assert await world.deps.stores.devices.list_all(ALICE) == []
+
+
+async def test_programs_that_a_sign_in_let_in_end_with_it_s9(database: SqliteDatabase) -> None:
+    clock = AutoAdvanceClock()
+    world = build_processing_fixture(database, ScriptedModel(), clock=clock)
+    programs = world.deps.stores.connected_programs
+    await programs.connect(ALICE, build_connected_program(clock.now()))
+    async with build_client(world, ALICE) as alice:
+        before = await programs.list_connected(ALICE, clock.now())
+        await alice.post("/v1/users/sign-out")
+
+    assert len(before) == 1
+    assert await programs.list_connected(ALICE, clock.now()) == []
+
+
+def build_connected_program(now: datetime) -> ConnectedProgram:
+    return ConnectedProgram(
+        id="p1",
+        client_id="c",
+        name="Editor",
+        redirect_uri="http://127.0.0.1/",
+        scope="read",
+        resource="https://keepsake.example/v1/mcp",
+        created_at=now,
+        expires_at=now + timedelta(days=1),
+        code_hash="code",
+        code_challenge="challenge",
+        refresh_hash="token",
+    )

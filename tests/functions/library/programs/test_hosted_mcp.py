@@ -89,7 +89,8 @@ async def test_every_message_of_a_list_counts_towards_the_limit_of_its_key_r7(cl
 async def test_a_stream_without_a_key_is_refused_r7(client):
     answer = await client.get(SSE_PATH, headers={"Authorization": "Bearer ks_mcp_alice.guessed"})
 
-    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert answer.status_code == 401
+    assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
 async def test_a_page_of_another_origin_reaches_no_hosted_route_r7(client):
