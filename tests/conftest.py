@@ -90,9 +90,14 @@ def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+def file_database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with open_database(tmp_path) as database:
         yield database
+
+
+@pytest.fixture
+def database(file_database: SqliteDatabase) -> SqliteDatabase:
+    return file_database
 
 
 @pytest.fixture
