@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -50,7 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-    items.sort(key=lambda item: item.path.relative_to(ROOT / "tests").parts[0] not in SLOW_PARTS)
+    items.sort(key=lambda item: not is_slow(item.path))
+
+
+@cache
+def is_slow(path: Path) -> bool:
+    return path.relative_to(ROOT / "tests").parts[0] in SLOW_PARTS
 
 
 @pytest.fixture
@@ -84,9 +90,14 @@ def auth_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[SqliteDatabase]:
+def file_database(tmp_path: Path) -> Iterator[SqliteDatabase]:
     with open_database(tmp_path) as database:
         yield database
+
+
+@pytest.fixture
+def database(file_database: SqliteDatabase) -> SqliteDatabase:
+    return file_database
 
 
 @pytest.fixture

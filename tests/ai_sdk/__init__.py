@@ -1,37 +1,48 @@
 """Streams as a web client reads them: the official `ai` package, run by Node.js."""
 
 import json
-import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from infra.emulators.node import find_command, install_packages
-from infra.emulators.process import CannotRunError
 
 HERE = Path(__file__).parent
 MAJOR_VERSIONS = ("5", "6", "7")
 """The package's versions that speak version 1 of the stream."""
-TIMEOUT_S = 60
 
 
-def run_client(major: str, mode: str, origin: str, *, token: str = "", argument: str = "") -> Any:
-    """Run read.mjs; skip where there is no Node.js, unless REQUIRE_ALL=1 says that there must be."""
-    try:
-        folder, node = install_packages(HERE, "ai-sdk"), find_command("node")
-    except CannotRunError as error:
-        if os.environ.get("REQUIRE_ALL") == "1":
-            pytest.fail(str(error))
-        pytest.skip(str(error))
-    process = subprocess.run(
-        [node, "--input-type=module", "-", major, mode, origin, token, argument],
+class SdkClient:
+    """One process of Node.js that answers request by request."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def run(self, major: str, how: str, origin: str, *, token: str = "", argument: str = "") -> Any:
+        """Ask read.mjs, which says what `how` may be."""
+        request = {
+            "major": major, "how": how, "origin": origin, "token": token, "argument": argument,
+        }  # fmt: skip
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+
+@contextmanager
+def run_client() -> Iterator[SdkClient]:
+    """Raises CannotRunError where there is no Node.js or no package."""
+    folder, node = install_packages(HERE, "ai-sdk"), find_command("node")
+    code = (HERE / "read.mjs").read_text()
+    with subprocess.Popen(
+        [node, "--input-type=module", "--eval", code],
         cwd=folder,
-        input=(HERE / "read.mjs").read_bytes(),
-        capture_output=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-    assert process.returncode == 0, process.stderr.decode()
-    return json.loads(process.stdout)
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    ) as process:
+        yield SdkClient(process)

@@ -1,93 +1,101 @@
-// Reads a UI message stream with the official package, as a web client does, and prints what it made of it.
+// Reads UI message streams with the official package, as a web client does, and prints what it made of them.
 //
-// Called as: node --input-type=module - MAJOR HOW ORIGIN TOKEN ARGUMENT < read.mjs
-//   ask     POST /v2/messages through DefaultChatTransport; ARGUMENT is the question
-//   resume  its reconnectToStream; ARGUMENT is the run's id
+// Each line of its input is a request { major, how, origin, token, argument }, and it prints a line for each:
+//   ask     POST /v2/messages through DefaultChatTransport; argument is the question
+//   resume  its reconnectToStream; argument is the run's id
 //   chat    ask through AbstractChat, which useChat stands on; then resume in a second one
-//   chunks  GET ORIGIN and check every chunk by the package's schema
+//   chunks  GET origin and check every chunk by the package's schema
 
-const [major, how, origin, token, argument] = process.argv.slice(2);
-const { AbstractChat, DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema } = await import(`ai-${major}`);
+import { createInterface } from "node:readline";
 
-const transport = new DefaultChatTransport({
-  api: `${origin}/v2/messages`,
-  headers: { Authorization: `Bearer ${token}` },
-  prepareSendMessagesRequest: ({ api, messages, headers }) => ({
-    api: `${api}?protocol=ui-message-stream`,
-    headers,
-    body: { text: messages.at(-1).parts[0].text },
-  }),
-});
+for await (const line of createInterface({ input: process.stdin })) {
+  const { major, how, origin, token, argument } = JSON.parse(line);
+  try {
+    const answer = buildClient(await import(`ai-${major}`), origin, token)[how];
+    console.log(JSON.stringify(await answer(argument)));
+  } catch (error) {
+    console.log(JSON.stringify({ refused: error.message }));
+  }
+}
 
-const OPEN = {
-  ask: (text) =>
-    transport.sendMessages({
-      chatId: "chat",
-      trigger: "submit-message",
-      messages: [{ id: "question", role: "user", parts: [{ type: "text", text }] }],
+function buildClient(sdk, origin, token) {
+  const { AbstractChat, DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema } = sdk;
+
+  const transport = new DefaultChatTransport({
+    api: `${origin}/v2/messages`,
+    headers: { Authorization: `Bearer ${token}` },
+    prepareSendMessagesRequest: ({ api, messages, headers }) => ({
+      api: `${api}?protocol=ui-message-stream`,
+      headers,
+      body: { text: messages.at(-1).parts[0].text },
     }),
-  resume: (chatId) => transport.reconnectToStream({ chatId }),
-  chunks: async () => {
-    const { body } = await fetch(origin);
-    const parsed = parseJsonEventStream({ stream: body, schema: uiMessageChunkSchema });
-    return parsed.pipeThrough(
-      new TransformStream({
-        transform(result, controller) {
-          if (!result.success) throw result.error;
-          controller.enqueue(result.value);
-        },
+  });
+
+  const open = {
+    ask: (text) =>
+      transport.sendMessages({
+        chatId: "chat",
+        trigger: "submit-message",
+        messages: [{ id: "question", role: "user", parts: [{ type: "text", text }] }],
       }),
-    );
-  },
-};
+    resume: (chatId) => transport.reconnectToStream({ chatId }),
+    chunks: async () => {
+      const { body } = await fetch(origin);
+      const parsed = parseJsonEventStream({ stream: body, schema: uiMessageChunkSchema });
+      return parsed.pipeThrough(
+        new TransformStream({
+          transform(result, controller) {
+            if (!result.success) throw result.error;
+            controller.enqueue(result.value);
+          },
+        }),
+      );
+    },
+  };
 
-class Chat extends AbstractChat {
-  constructor(id, messages) {
-    const state = {
-      status: "ready",
-      error: undefined,
-      messages,
-      pushMessage: (message) => messages.push(message),
-      popMessage: () => messages.pop(),
-      replaceMessage: (at, message) => (messages[at] = message),
-      snapshot: structuredClone,
-    };
-    super({ id, transport, state });
+  class Chat extends AbstractChat {
+    constructor(id, messages) {
+      const state = {
+        status: "ready",
+        error: undefined,
+        messages,
+        pushMessage: (message) => messages.push(message),
+        popMessage: () => messages.pop(),
+        replaceMessage: (at, message) => (messages[at] = message),
+        snapshot: structuredClone,
+      };
+      super({ id, transport, state });
+    }
+
+    get shown() {
+      return { status: this.status, error: this.error?.message, messages: this.messages };
+    }
   }
 
-  get shown() {
-    return { status: this.status, error: this.error?.message, messages: this.messages };
+  async function chat(text) {
+    const first = new Chat("chat", []);
+    await first.sendMessage({ text });
+    const [question, answer] = first.messages;
+    const second = new Chat(answer.id, [question]);
+    await second.resumeStream();
+    return [first.shown, second.shown];
   }
-}
 
-try {
-  console.log(JSON.stringify(how === "chat" ? await chatted(argument) : await opened()));
-} catch (error) {
-  console.log(JSON.stringify({ refused: error.message }));
-}
+  async function read(stream) {
+    const [seen, shown] = stream.tee();
+    const errors = [];
+    const [chunks, messages] = await Promise.all([
+      collected(seen),
+      collected(readUIMessageStream({ stream: shown, onError: (error) => errors.push(error.message) })),
+    ]);
+    return { chunks, message: messages.at(-1), errors };
+  }
 
-async function opened() {
-  const stream = await OPEN[how](argument);
-  return stream && (await read(stream));
-}
-
-async function chatted(text) {
-  const first = new Chat("chat", []);
-  await first.sendMessage({ text });
-  const [question, answer] = first.messages;
-  const second = new Chat(answer.id, [question]);
-  await second.resumeStream();
-  return [first.shown, second.shown];
-}
-
-async function read(stream) {
-  const [seen, shown] = stream.tee();
-  const errors = [];
-  const [chunks, messages] = await Promise.all([
-    collected(seen),
-    collected(readUIMessageStream({ stream: shown, onError: (error) => errors.push(error.message) })),
-  ]);
-  return { chunks, message: messages.at(-1), errors };
+  const openAndRead = (how) => async (argument) => {
+    const stream = await open[how](argument);
+    return stream && (await read(stream));
+  };
+  return { chat, ask: openAndRead("ask"), resume: openAndRead("resume"), chunks: openAndRead("chunks") };
 }
 
 async function collected(stream) {

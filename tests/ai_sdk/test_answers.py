@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.ai_sdk import MAJOR_VERSIONS, run_client
+from tests.ai_sdk import MAJOR_VERSIONS, SdkClient
 from tests.e2e.product import (
     add_conversation,
     build_conversation_body,
@@ -32,10 +32,12 @@ class SdkFixture:
 
     http: httpx.Client
     model: ScriptedOpenai
+    sdk: SdkClient
 
     def run_client(self, major: str, mode: str, argument: str) -> Any:
         token = self.http.headers["authorization"].removeprefix("Bearer ")
-        return run_client(major, mode, str(self.http.base_url), token=token, argument=argument)
+        origin = str(self.http.base_url)
+        return self.sdk.run(major, mode, origin, token=token, argument=argument)
 
     def answer_once(self) -> None:
         """Have the model answer, since five failures in a row open its circuit breaker."""
@@ -54,7 +56,7 @@ class SdkFixture:
 
 
 @pytest.fixture(scope="module")
-def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkFixture]:
+def asker(tmp_path_factory: pytest.TempPathFactory, sdk: SdkClient) -> Iterator[SdkFixture]:
     folder = tmp_path_factory.mktemp("answers")
     with run_product(folder) as offline, offline.client("alice") as http:
         add_conversation(
@@ -65,7 +67,7 @@ def asker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SdkFixture]:
         run_product(folder, **build_model_environment(model.url)) as started_product,
         started_product.client("alice") as http,
     ):
-        yield SdkFixture(http, model)
+        yield SdkFixture(http, model, sdk)
 
 
 def test_a_disconnected_client_resumes_with_the_exact_missing_bytes_x36(

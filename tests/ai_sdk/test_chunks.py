@@ -27,7 +27,7 @@ from shared.domain.chats.run import (
 )
 from shared.domain.chats.voices import tag_event
 from shared.edge.declare.event_stream import EventStream
-from tests.ai_sdk import MAJOR_VERSIONS, run_client
+from tests.ai_sdk import MAJOR_VERSIONS, SdkClient
 from tests.functions.chat.test_ui_messages import CARD, MESSAGE, message_json, number_events
 from tests.servers import run_server
 
@@ -105,16 +105,16 @@ def origin() -> Iterator[str]:
         yield url
 
 
-def read_message(major: str, url: str) -> tuple[Any, list[Any]]:
+def read_message(sdk: SdkClient, major: str, url: str) -> tuple[Any, list[Any]]:
     """Return the message that a client shows, and the errors that it received."""
-    result = run_client(major, "chunks", url)
+    result = sdk.run(major, "chunks", url)
     return result["message"], result["errors"]
 
 
 def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
-    major: str, origin: str
+    sdk: SdkClient, major: str, origin: str
 ) -> None:
-    message, errors = read_message(major, f"{origin}/completed")
+    message, errors = read_message(sdk, major, f"{origin}/completed")
 
     first, second = [n for n, part in enumerate(message["parts"]) if part["type"] == "step-start"]
     reasoning, search, shop, connect = message["parts"][first + 1 : second]
@@ -142,9 +142,9 @@ def test_an_answer_becomes_a_message_of_steps_tools_sources_and_text(
 
 
 def test_what_joins_an_answer_after_its_end_is_read_and_takes_the_place_of_the_message_g2(
-    major: str, origin: str
+    sdk: SdkClient, major: str, origin: str
 ) -> None:
-    message, errors = read_message(major, f"{origin}/extended")
+    message, errors = read_message(sdk, major, f"{origin}/extended")
 
     first, stored, second = message["parts"]
     assert errors == []
@@ -152,8 +152,8 @@ def test_what_joins_an_answer_after_its_end_is_read_and_takes_the_place_of_the_m
     assert stored["data"]["text"] == "On Friday.\n\nCall them."
 
 
-def test_a_stopped_answer_leaves_no_tool_running(major: str, origin: str) -> None:
-    result = run_client(major, "chunks", f"{origin}/stopped")
+def test_a_stopped_answer_leaves_no_tool_running(sdk: SdkClient, major: str, origin: str) -> None:
+    result = sdk.run(major, "chunks", f"{origin}/stopped")
 
     tools = [part for part in result["message"]["parts"] if part["type"] == "dynamic-tool"]
     assert result["errors"] == []
@@ -161,17 +161,19 @@ def test_a_stopped_answer_leaves_no_tool_running(major: str, origin: str) -> Non
     assert [tool["state"] for tool in tools] == ["output-error", "output-error"]
 
 
-def test_a_failed_answer_is_one_error_and_keeps_its_text(major: str, origin: str) -> None:
-    message, errors = read_message(major, f"{origin}/failed")
+def test_a_failed_answer_is_one_error_and_keeps_its_text(
+    sdk: SdkClient, major: str, origin: str
+) -> None:
+    message, errors = read_message(sdk, major, f"{origin}/failed")
 
     assert errors == ["The answer failed."]
     assert message["parts"][-1]["data"]["text"] == "On Friday."
 
 
 def test_stages_and_statuses_are_streamed_but_not_part_of_the_message(
-    major: str, origin: str
+    sdk: SdkClient, major: str, origin: str
 ) -> None:
-    result = run_client(major, "chunks", f"{origin}/completed")
+    result = sdk.run(major, "chunks", f"{origin}/completed")
 
     stages = [c["data"]["name"] for c in result["chunks"] if c["type"] == "data-stage"]
     part_types = {part["type"] for part in result["message"]["parts"]}
@@ -179,8 +181,10 @@ def test_stages_and_statuses_are_streamed_but_not_part_of_the_message(
     assert part_types.isdisjoint({"data-stage", "data-status"})
 
 
-def test_parts_in_their_order_tell_which_text_is_void_n1(major: str, origin: str) -> None:
-    message, errors = read_message(major, f"{origin}/withdrawn")
+def test_parts_in_their_order_tell_which_text_is_void_n1(
+    sdk: SdkClient, major: str, origin: str
+) -> None:
+    message, errors = read_message(sdk, major, f"{origin}/withdrawn")
 
     _, *parts, _ = message["parts"]
     assert errors == []
@@ -194,10 +198,10 @@ def test_parts_in_their_order_tell_which_text_is_void_n1(major: str, origin: str
 
 
 def test_a_client_that_knows_one_answer_reads_the_first_of_several_x32(
-    major: str, origin: str
+    sdk: SdkClient, major: str, origin: str
 ) -> None:
-    message, errors = read_message(major, f"{origin}/voices")
-    alone, _ = read_message(major, f"{origin}/completed")
+    message, errors = read_message(sdk, major, f"{origin}/voices")
+    alone, _ = read_message(sdk, major, f"{origin}/completed")
 
     assert errors == []
     assert message["parts"] == alone["parts"]

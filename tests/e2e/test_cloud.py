@@ -4,11 +4,11 @@ Firestore, Pub/Sub and Auth are the real emulators; Pinecone is a local server t
 format, reached through its real client.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -192,28 +192,29 @@ def create_documents() -> FirestoreDocuments:
     return FirestoreDocuments(client, StoreClock(SystemClock()))
 
 
-@pytest.fixture
-def pubsub_emulator(tmp_path: Path) -> Iterator[str]:
-    """Run Pub/Sub for one test: its subscriptions push to that test's functions."""
-    with run_or_skip(lambda: run_pubsub(tmp_path / "pubsub.log")) as address:
+@pytest.fixture(scope="module")
+def pubsub_emulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run Pub/Sub for these tests: its subscriptions push to their functions."""
+    log = tmp_path_factory.mktemp("cloud") / "pubsub.log"
+    with run_or_skip(lambda: run_pubsub(log)) as address:
         yield address
 
 
-@pytest.fixture
-def relay(
-    pubsub_emulator: str, auth_emulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[str, str, str]]:
-    """Start Firestore with its triggers and every function; yields (firestore, relay, chat)."""
-    monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
-    monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
-    with ExitStack() as stack:
+@pytest.fixture(scope="module")
+def chat(
+    pubsub_emulator: str, auth_emulator: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Start Firestore with its triggers and every function; yields the chat's address."""
+    with pytest.MonkeyPatch.context() as monkeypatch, ExitStack() as stack:
+        monkeypatch.setenv("PUBSUB_EMULATOR_HOST", pubsub_emulator)
+        monkeypatch.setenv("FIREBASE_AUTH_EMULATOR_HOST", auth_emulator)
         urls: dict[str, str] = {}
         eventarc = Eventarc(service_identity=SERVICE_IDENTITY, url=lambda name: urls[name])
         relay_url = stack.enter_context(run_server(eventarc.build_application()))
         emulator = stack.enter_context(
             run_or_skip(
                 lambda: run_firestore(
-                    tmp_path / "firestore.log",
+                    tmp_path_factory.mktemp("cloud") / "firestore.log",
                     rules=ROOT / "infra/firestore.rules",
                     functions=relay_url.removeprefix("http://"),
                 )
@@ -224,14 +225,11 @@ def relay(
         # One server for all: gRPC's asyncio client serves one event loop in a process.
         functions = stack.enter_context(run_server(build_functions_app(vectors)))
         urls.update({name: f"{functions}/{name}/" for name in APP_BUILDERS})
-        yield emulator, relay_url, f"{functions}/chat"
+        asyncio.run(connect_functions(emulator, pubsub_emulator, relay_url))
+        yield f"{functions}/chat"
 
 
-@pytest.fixture
-async def cloud(
-    relay: tuple[str, str, str], pubsub_emulator: str, auth_emulator: str
-) -> CloudFixture:
-    emulator, relay_url, chat = relay
+async def connect_functions(emulator: str, pubsub_emulator: str, relay_url: str) -> None:
     await add_trigger(
         emulator,
         project=PROJECT,
@@ -246,6 +244,10 @@ async def cloud(
         await add_topic(
             pubsub_emulator, project=PROJECT, topic=topic, targets=targets, relay=relay_url
         )
+
+
+@pytest.fixture
+async def cloud(chat: str, auth_emulator: str) -> CloudFixture:
     return CloudFixture(chat=chat, token=await sign_up(auth_emulator))
 
 

@@ -18,7 +18,7 @@ def test_a_turn_survives_random_crashes_of_processes_and_clients(
 ) -> None:
     monkeypatch.setenv("FIRESTORE_EMULATOR_HOST", firestore_emulator)
 
-    @settings(max_examples=12, database=None, derandomize=True)
+    @settings(max_examples=settings().max_examples // 5, database=None)
     @given(st.randoms(use_true_random=False))
     def check(random: Random) -> None:
         asyncio.run(check_on_firestore(random))

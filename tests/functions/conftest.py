@@ -1,6 +1,7 @@
 """A world in a database of its own, and Alice in it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 
 import pytest
 from httpx import AsyncClient
@@ -15,6 +16,14 @@ from tests.fixtures.processing import (
     build_processing_fixture,
     build_script,
 )
+from tests.fixtures.storage import MemoryDatabase
+
+
+@pytest.fixture
+def database() -> Iterator[MemoryDatabase]:
+    """In memory and on the event loop, where it costs no file and no thread."""
+    with closing(MemoryDatabase()) as database:
+        yield database
 
 
 @pytest.fixture

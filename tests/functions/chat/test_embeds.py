@@ -25,6 +25,7 @@ from functions.chat.deps import Limits
 from functions.chat.runs.lapsed_runs import require_closed
 from functions.chat.tools.app_tools import build_model_name
 from functions.chat.turn.result_embeds import MAX_CHILDREN
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.firestore_limits import MAX_WRITES
 from shared.adapters.system_clock import RandomIds
 from shared.domain.apps.tool_data import ToolData
@@ -50,7 +51,7 @@ from tests.fault_injection import (
     raise_timed_out,
     raise_unavailable,
 )
-from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.fixtures.stream_schema import check_chunk
 from tests.functions.chat.sealed_client import ask as ask_sealed
 from tests.functions.chat.sealed_client import begin, find_chunk
@@ -69,6 +70,15 @@ EMBED = build_embed()
 
 @pytest.fixture
 async def notes(world: ChatFixture) -> ChatFixture:
+    return await set_up_notes(world)
+
+
+@pytest.fixture
+async def notes_on_disk(file_database: SqliteDatabase) -> ChatFixture:
+    return await set_up_notes(build_chat_fixture(file_database))
+
+
+async def set_up_notes(world: ChatFixture) -> ChatFixture:
     await install(world)
     world.toolbox.answer = ToolData(content={"flights": FLIGHTS, "found": 5})
     return world
@@ -528,30 +538,30 @@ async def test_embeds_go_with_their_chat_and_an_answer_in_progress_leaves_none_m
 
 
 async def test_an_incognito_chat_keeps_its_embeds_in_memory_alone_m115(
-    notes: ChatFixture, tmp_path: Path
+    notes_on_disk: ChatFixture, tmp_path: Path
 ) -> None:
-    async with open_chat(notes.deps()) as http:
+    async with open_chat(notes_on_disk.deps()) as http:
         session = (await http.post("/v2/chat-sessions", json={"storage_mode": "incognito"})).json()[
             "id"
         ]
-    chunks, _ = await ask(notes, LOOK, script_answer("Five."), chat_session_id=session)
-    _, model = await ask(notes, script_answer("3"), text="Which?", chat_session_id=session)
+    chunks, _ = await ask(notes_on_disk, LOOK, script_answer("Five."), chat_session_id=session)
+    _, model = await ask(notes_on_disk, script_answer("3"), text="Which?", chat_session_id=session)
 
     assert "Flight 3" in list_results(model)[0].text
-    assert len(await get(notes, find_parts(chunks)[0]["content_ref"])) == 6
-    assert await count_embeds(notes.documents) == 0
+    assert len(await get(notes_on_disk, find_parts(chunks)[0]["content_ref"])) == 6
+    assert await count_embeds(notes_on_disk.documents) == 0
     assert b"Flight" not in await read_files(tmp_path)
 
 
 async def test_a_sealed_chat_keeps_its_embeds_sealed_m115(
-    notes: ChatFixture, tmp_path: Path
+    notes_on_disk: ChatFixture, tmp_path: Path
 ) -> None:
     with ScriptedModel(LOOK, script_answer("Five."), script_answer("3.")) as model:
-        async with open_chat(replace(notes.deps(model), new_id=RandomIds())) as http:
+        async with open_chat(replace(notes_on_disk.deps(model), new_id=RandomIds())) as http:
             session = await begin(http)
             part = find_chunk(await ask_sealed(http, session, QUESTION), "data-embed")
             assert part is not None
-            notes.clock.advance(seconds=5)
+            notes_on_disk.clock.advance(seconds=5)
             later = await ask_sealed(http, session, "Which?")
             embeds = (await http.get(part["data"]["content_ref"])).json()
             gone = await http.delete(f"/v2/chat-sessions/{session}")

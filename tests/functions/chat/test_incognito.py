@@ -39,9 +39,9 @@ ANSWER = f"The {SECRET} is in the attic."
 
 
 @pytest.fixture
-def world(database: SqliteDatabase) -> ChatFixture:
+def world(file_database: SqliteDatabase) -> ChatFixture:
     """Store in a file: its bytes are searched."""
-    return build_chat_fixture(database)
+    return build_chat_fixture(file_database)
 
 
 async def begin(http: httpx.AsyncClient) -> str:
@@ -69,7 +69,9 @@ async def read_files(folder: Path) -> bytes:
 
 
 def _read_files(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    content = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+    assert content, "nothing is kept in this folder"
+    return content
 
 
 async def test_nothing_of_it_is_on_the_disk_in_a_task_an_event_or_the_log_c68(
@@ -134,14 +136,14 @@ async def test_it_has_no_tool_that_writes_c68(world: ChatFixture) -> None:
 
 
 async def test_with_its_process_it_is_gone_c68(
-    world: ChatFixture, database: SqliteDatabase
+    world: ChatFixture, file_database: SqliteDatabase
 ) -> None:
     with ScriptedModel(script_answer(ANSWER)) as model:
         async with open_chat(world.deps(model)) as http:
             session_id = await begin(http)
             await ask(world, http, session_id)
 
-    another = build_chat_fixture(database)
+    another = build_chat_fixture(file_database)
     async with open_chat(another.deps()) as http:
         listed = await http.get("/v2/messages", params={"chat_session_id": session_id})
         answer = await ask(another, http, session_id)

@@ -1,6 +1,9 @@
 """Library tools over 200 conversations (P4)."""
 
+import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,8 +21,9 @@ from shared.domain.ids import ConversationId, MemoryId
 from shared.domain.models.model import ToolResult
 from shared.domain.store.documents import Update
 from shared.models.messages import build_messages
-from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.fixtures.chat import ADA, EVE, ChatFixture, build_chat_fixture
 from tests.fixtures.encoder import needs_encoder, open_encoder
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 
 UTC = ZoneInfo("UTC")
@@ -32,8 +36,20 @@ async def call_tool(world: ChatFixture, name: str, **arguments: Any) -> dict[str
     return answer
 
 
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    with closing(MemoryDatabase()) as database:
+        asyncio.run(fill(build_chat_fixture(database)))
+        return database.serialize()
+
+
 @pytest.fixture
-async def library(world: ChatFixture) -> ChatFixture:
+def library(content: bytes) -> Iterator[ChatFixture]:
+    with closing(MemoryDatabase(content)) as database:
+        yield build_chat_fixture(database)
+
+
+async def fill(world: ChatFixture) -> None:
     await store_conversations(
         world,
         ADA,
@@ -42,7 +58,6 @@ async def library(world: ChatFixture) -> ChatFixture:
     await store_conversations(world, EVE, build_conversation(7, "Eve hides topic7 from everybody."))
     await store_memories(world, ADA, [f"Ada owns boat{n}" for n in range(30)])
     await store_memories(world, EVE, ["Eve owns boat3 too"])
-    return world
 
 
 async def test_get_conversations_lists_a_time_span_newest_first_p4(library: ChatFixture) -> None:

@@ -27,9 +27,9 @@ MODES: tuple[StorageMode, ...] = ("managed", "incognito", "client_encrypted")
 
 
 @pytest.fixture
-def world(database: SqliteDatabase) -> ChatFixture:
+def world(file_database: SqliteDatabase) -> ChatFixture:
     """Store in a file: its bytes are searched."""
-    return build_chat_fixture(database)
+    return build_chat_fixture(file_database)
 
 
 @pytest.fixture(scope="module")

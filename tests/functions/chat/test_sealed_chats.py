@@ -47,9 +47,9 @@ ANSWER = f"The {SECRET} is in the attic."
 
 
 @pytest.fixture
-def world(database: SqliteDatabase) -> ChatFixture:
+def world(file_database: SqliteDatabase) -> ChatFixture:
     """Store in a file: its bytes are searched."""
-    return build_chat_fixture(database)
+    return build_chat_fixture(file_database)
 
 
 @pytest.fixture
@@ -121,10 +121,10 @@ async def test_a_follow_up_reads_the_answer_from_the_cache_m85(world: ChatFixtur
 
 
 async def test_another_instance_answers_from_the_same_cache_m85(
-    world: ChatFixture, database: SqliteDatabase, answered: tuple[httpx.AsyncClient, str]
+    world: ChatFixture, file_database: SqliteDatabase, answered: tuple[httpx.AsyncClient, str]
 ) -> None:
     _, session_id = answered
-    another = build_chat_fixture(database)
+    another = build_chat_fixture(file_database)
     another.clock.time = world.clock.now()
     another.clock.advance(seconds=5)
     with ScriptedModel(script_answer("Upstairs.")) as model:

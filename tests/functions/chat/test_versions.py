@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -16,9 +17,9 @@ from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.answer_turn import answer_turn, build_run
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chats.chat import MAIN_SESSION, Message, build_session
+from shared.domain.chats.chat import MAIN_SESSION, Fork, Message, build_session
 from shared.domain.chats.run import LEASE_TTL
-from shared.domain.ids import MessageId
+from shared.domain.ids import BranchId, MessageId
 from shared.domain.models.model import SAFE_WINDOW_TOKENS, AssistantTurn, ModelMessage, UserText
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.callers import build_auth_headers, open_client
@@ -188,12 +189,15 @@ async def test_what_cannot_have_versions_is_refused_with_a_reason(world: ChatFix
 
 async def test_a_chat_has_a_bounded_number_of_versions(world: ChatFixture) -> None:
     count = versions.MAX_VERSIONS
-    with ScriptedModel(*[script_answer("Hi")] * (count + 1)) as model:
+    with ScriptedModel(*[script_answer("Hi")] * 3) as model:
         deps = world.deps(model)
         turn = await prepare_turn(deps, ADA, Question("Hello"))
         await answer_turn(deps, turn, Journal())
-        for _ in range(count):
-            await add_answer(world, deps, turn.run_id)
+        await add_answer(world, deps, turn.run_id)
+        await deps.stores.sessions.change_forks(
+            ADA, MAIN_SESSION, lambda forks: (*add_hidden_versions(forks[0], count - 2), *forks)
+        )
+        await add_answer(world, deps, turn.run_id)
         async with open_chat(world, model) as chat:
             refused = await chat.add_version(turn.run_id)
             [_, answer] = await chat.list_shown()
@@ -201,6 +205,13 @@ async def test_a_chat_has_a_bounded_number_of_versions(world: ChatFixture) -> No
     assert refused.status_code == 409
     assert "begin a new chat" in refused.json()["detail"]
     assert len(answer["metadata"]["versions"]) == count + 1
+
+
+def add_hidden_versions(fork: Fork, count: int) -> list[Fork]:
+    return [
+        replace(fork, id=BranchId(f"v{n}"), head=MessageId(f"v{n}"), is_shown=False)
+        for n in range(count)
+    ]
 
 
 async def add_answer(world: ChatFixture, deps: ChatDeps, message_id: str) -> str:

@@ -235,7 +235,15 @@ async def erase(world: ProcessingFixture, uid: UserId) -> None:
     await world.vectors.delete_namespace(uid)
 
 
-@pytest.mark.parametrize("media_type", ["application/json", "application/zip"])
+@pytest.mark.parametrize(
+    ("world", "media_type"),
+    [
+        ("sqlite", "application/json"),
+        ("sqlite", "application/zip"),
+        pytest.param("firestore", "application/zip", marks=pytest.mark.emulators),
+    ],
+    indirect=["world"],
+)
 async def test_what_was_exported_and_erased_comes_back_equal(world, media_type):
     deps = build_library_deps(world)
     async with open_library(deps, ALICE) as alice:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from httpx import AsyncClient
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.imports.plan.plan import MAX_LISTED_IN_ALL, SourceFile, plan_file
@@ -118,7 +118,6 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(content=st.dictionaries(JSON_NAMES, JSON_VALUES, max_size=6), turn=JSON_VALUES)
 def test_every_json_file_is_kept_or_refused_with_a_reason(content, turn):
     holders = [{"transcript_segments": [SEGMENT, turn]}, turn]

@@ -127,7 +127,7 @@ def change(place: tuple[Any, ...], odd: object) -> bytes:
     return json.dumps(changed).encode()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=settings().max_examples * 4)
 @given(place=st.sampled_from(PLACES), odd=ODD)
 def test_whatever_stands_anywhere_in_an_export_is_kept_or_named(place, odd):
     source = SourceFile(name="export.json", data=change(place, odd), modified=NOW)

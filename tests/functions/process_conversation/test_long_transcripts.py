@@ -66,13 +66,13 @@ async def count_most_calls(world: ProcessingFixture, conversation: Conversation)
     return max(counts)
 
 
-async def test_no_step_of_the_loop_takes_up_each_segment_of_a_long_transcript_s4(database):
+async def test_no_step_of_the_loop_takes_up_each_segment_of_a_long_transcript_s4(file_database):
     answer = build_extraction_output(*build_facts(40))
     short = build_test_conversation(transcript_segments=LONG[:40], speakers=ANN)
     long = build_test_conversation(transcript_segments=LONG, speakers=ANN)
     script, facts = build_script(answer, answer, answer), ModelFacts(window_tokens=400_000)
     with ScriptedModel(answers=script, facts=facts) as model:
-        world = build_processing_fixture(database, model)
+        world = build_processing_fixture(file_database, model)
         await count_most_calls(world, short)  # what happens once in a process is done
 
         calls = [await count_most_calls(world, conversation) for conversation in (short, long)]

@@ -5,12 +5,19 @@ from datetime import UTC, datetime
 
 import pytest
 
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.ports import Documents
 from tests.fakes import FixedClock, RecordingTasks
 from tests.fixtures.notes_app import NotesFixture, NotesServer
 from tests.fixtures.tool_proxy import build_deps, serve_tool_proxy
 from tests.fixtures.webhooks import WebhookFixture, serve_webhook
 from tests.servers import run_server
+
+
+@pytest.fixture
+def database(file_database: SqliteDatabase) -> SqliteDatabase:
+    """In a file, which servers in other threads read too."""
+    return file_database
 
 
 @pytest.fixture

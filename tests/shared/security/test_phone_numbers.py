@@ -63,7 +63,7 @@ DIGITS = st.sampled_from("0123456789")
 NUMBERS = changed_examples() | st.text(DIGITS, min_size=6, max_size=16)
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=settings().max_examples * 12)
 @given(NUMBERS)
 @example("0101234567")
 @example("12684601234")

@@ -105,8 +105,10 @@ PLACES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-@pytest.mark.parametrize("required", [["x"], []], ids=["required", "optional"])
-@pytest.mark.parametrize("message", ["", "a", "a b 1 a-b Ab 가", QUESTION])
+@pytest.mark.parametrize(
+    ("message", "required"),
+    [("", ["x"]), ("a", ["x"]), ("a b 1 a-b Ab 가", ["x"]), (QUESTION, ["x"]), (QUESTION, [])],
+)
 def test_the_code_words_of_all_small_calls_fit_into_one_prefix_code_s2(place, required, message):
     schema = declare(*required, x=place)
     known = build_known(message, ['{"id": "a", "n": 7}', "b 가, Berlin"])

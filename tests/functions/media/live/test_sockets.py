@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from functions.media.live.application import build_application
 from infra.local.routing import load_entry_points
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.system_clock import SystemClock
 from shared.adapters.windowed_transcriber import WindowedTranscriber
 from tests.cloud_local.load_balancer import build_load_balancer
@@ -27,6 +28,12 @@ from tests.fixtures.sounds import build_tone
 from tests.servers import run_server
 
 QUERY = "codec=pcm16&sample_rate=16000&language=en&conversation_timeout=120&source=omi"
+
+
+@pytest.fixture
+def database(file_database: SqliteDatabase) -> SqliteDatabase:
+    """In a file, which the server in another thread reads too."""
+    return file_database
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from tests.functions.media.sound.test_transcribe import build_deps, build_librar
 from tests.functions.process_conversation.test_interruptions import Interruption
 
 START = 1_772_438_400  # 2026-03-02 08:00 UTC; it is 12:00
-MINUTE = encode_for_device(build_tone(60))
+MINUTE = encode_for_device(build_tone(1)) * 60
 TINY = put_lengths_before([b"\xf8\xff\xfe"])
 V1, V2 = "/v1/sync-local-files", "/v2/sync-local-files"
 File = tuple[str, bytes]
