@@ -48,6 +48,7 @@ function open({ uid, name, getToken }) {
   const api = connect(getToken, () => signOut(t("Your session has ended. Please sign in again.")));
   const { read, close } = reader(api, {
     onChange: (id, conversation) => library.update(id, conversation),
+    onRestored: (id) => library.showAdded([id]),
     onClose: () => enter(shownView(), shownId),
   });
   // Dates follow the browser's time zone; a zone the server does not know changes nothing.
@@ -74,6 +75,7 @@ function open({ uid, name, getToken }) {
   const later = {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
+    bin: once(async () => (await import("./views/bin.js")).startBin({ api, onRestored: (kind, id) => kind === "conversations" && library.showAdded([id]) }).reload),
     memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read, openChat }).reload),
     timeline: once(async () => (await import("./views/timeline.js")).startTimeline({ api, read, openChat: (id) => openChat(id) }).reload),
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),
