@@ -15,6 +15,9 @@ export async function signIn(account, key) {
   return token;
 }
 
+/** Changes the password of an account that is named with the one it has. */
+export const changePassword = (change) => json("POST", "/local/password", { body: change });
+
 const browserHeaders = (id) => ({ "X-App-Platform": "web", "X-Device-Id-Hash": id });
 
 /** Every call made as one user. `onSignedOut` is called when their token is no longer accepted. */
@@ -206,6 +209,8 @@ export function connect(getToken, onSignedOut) {
     createDeveloperKey: (name, mayWrite) => call("POST", "/v1/dev/keys", { body: { name, scopes: mayWrite ? DEVELOPER_SCOPES : null } }),
     revokeDeveloperKey: (id) => call("DELETE", at`/v1/dev/keys/${id}`),
     search: () => call("GET", "/local/search"),
+    accounts: () => call("GET", "/local/accounts"),
+    invite: (name) => call("POST", "/local/accounts", { body: { uid: name } }),
     signOutEverywhere: (endsKeys) => call("POST", "/v1/users/sign-out", { body: { revokes_keys: endsKeys } }),
     exportAll: () => call("GET", "/v1/users/export?format=zip", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),
