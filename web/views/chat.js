@@ -114,6 +114,7 @@ export function startChat({ api, read, onChange, onNoted }) {
     if (read > 0) nodes.splice(-read, 0, el("p", { class: "hint boundary" }, t("The assistant reads a summary of what stands above. All of it stays here.")));
     if (isIncognito(session)) nodes.unshift(el("p", { class: "hint boundary" }, t("Nothing of this chat is stored. It ends after an hour of silence.")));
     messages.replaceChildren(...nodes);
+    messages.scrollTop = 0;
     toEnd(messages);
   }
 
