@@ -1,4 +1,4 @@
-"""The bin of the console (U11): what is thrown away there is undone at once, restored later, or deleted for good."""
+"""The bin of the console (U14): what is thrown away there is undone at once, restored later, or deleted for good."""
 
 from playwright.sync_api import Page, expect
 
@@ -17,7 +17,7 @@ def open_bin(page: Page) -> None:
     expect(page.get_by_role("heading", name="Bin")).to_be_visible()
 
 
-def test_a_deleted_conversation_comes_back_by_undo_and_from_the_bin_u11(console: Console) -> None:
+def test_a_deleted_conversation_comes_back_by_undo_and_from_the_bin_u14(console: Console) -> None:
     console.sign_in("gardener")
     page = console.page
     card = page.locator("#conversations .card").filter(has_text="tulips")

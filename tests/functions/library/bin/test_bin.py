@@ -60,7 +60,7 @@ async def list_bin(alice) -> list[tuple[str, str]]:
     return [(entry["kind"], entry["id"]) for entry in (await alice.get(BIN)).json()]
 
 
-async def test_what_is_in_the_bin_leaves_every_reader_at_once_and_stays_away_u11(world, alice):
+async def test_what_is_in_the_bin_leaves_every_reader_at_once_and_stays_away_u14(world, alice):
     before = await read_everywhere(world, alice)
     assert [name for name, text in before.items() if CANARY not in text] == []
 
