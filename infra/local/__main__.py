@@ -200,8 +200,10 @@ async def _serve(
     file = PasswordFile(settings.data_dir)
     passwords = PasswordCheck(file, limits) if limits else None
     tokens = TokenEndpoint(LocalIdentity(read_secret(settings.data_dir)), key_check, passwords)
-    accounts = passwords and AccountsEndpoint(
-        settings, file, passwords, wiring.identity(), wiring.clock()
+    accounts = (
+        AccountsEndpoint(settings, file, passwords, wiring.identity(), wiring.clock())
+        if passwords
+        else None
     )
     model_file = ModelFile(settings.data_dir)
     models = ModelEndpoint(settings, model_file, key_check)

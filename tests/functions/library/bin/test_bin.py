@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from functions.library.routes import LIBRARY_ROUTES
 from functions.process_conversation.upkeep.sweep import sweep
 from shared.data.store.codec import dump
 from shared.domain.account.profile import Profile
@@ -12,7 +13,7 @@ from shared.domain.files.upload import BlobPart
 from shared.domain.ids import ConversationId
 from shared.domain.store.documents import Set
 from tests.fixtures.callers import open_client
-from tests.fixtures.library import BODY, CONVERSATIONS, LIBRARY_ROUTES, build_library_deps
+from tests.fixtures.library import BODY, CONVERSATIONS, build_library_deps
 from tests.fixtures.processing import ALICE, TALK
 from tests.functions.library.programs.test_developer_api import SCOPES
 from tests.functions.library.programs.test_mcp_server import call_tool, create_key, open_library
