@@ -21,6 +21,7 @@ from shared.data.conversations.conversations import (
 from shared.data.memories.memories import forgotten_path
 from shared.data.store.codec import dump, load, load_all
 from shared.data.store.item_copies import follow_return
+from shared.data.store.paging import iter_documents
 from shared.domain.account.bin_entry import BinEntry, BinKind, PartKind
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.derived_ids import build_derived_id
@@ -210,6 +211,17 @@ class BinEntries:
             return int(record.get("text_bytes") or 0) + int(record.get("photo_bytes") or 0)
 
         return await self._documents.transaction(work)
+
+    async def count_bytes(self, uid: UserId) -> int:
+        """Add up what counts as stored: transcripts, photos and sound."""
+        query = Query(collection=f"users/{uid}/bin", limit=_BATCH_SIZE)
+        return sum(
+            [
+                int(document.fields["record"].get(name) or 0)
+                async for document in iter_documents(self._documents, query)
+                for name in ("text_bytes", "photo_bytes", "size")
+            ]
+        )
 
     async def _delete(self, path: str) -> int | None:
         async def work(tx: Transaction) -> int | None:

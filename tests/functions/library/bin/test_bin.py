@@ -22,6 +22,7 @@ from tests.functions.process_conversation.upkeep.test_sweep import build_deps as
 BIN = "/v1/bin"
 TALK_IN_BIN = f"{BIN}/conversations/talk"
 NEW = ConversationId("new")
+BYTES = len(BODY["transcript_segments"][0]["text"]) + len(b"sound")
 CANARY = "peanuts"
 """Stands in the transcript and in the memory."""
 
@@ -145,6 +146,7 @@ async def test_after_thirty_days_nothing_is_left_of_it(world, alice):
     await alice.post(TALK_IN_BIN)
     await world.deliver_all()
     stored = await count_stored(world)
+    assert await world.deps.stores.bin_entries.count_bytes(ALICE) == BYTES
 
     world.clock.advance(days=30, seconds=1)
     assert await list_bin(alice) == []
@@ -156,7 +158,7 @@ async def test_after_thirty_days_nothing_is_left_of_it(world, alice):
     left = (await world.load_everything())["documents"]
     assert [path for path in left if "talk" in path] == []
     assert world.blobs.files == {}
-    assert stored - await count_stored(world) == len(BODY["transcript_segments"][0]["text"]) + 5
+    assert stored - await count_stored(world) == BYTES
 
 
 async def test_deleting_stays_final_also_from_the_bin(alice):
