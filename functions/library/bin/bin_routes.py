@@ -6,11 +6,11 @@ Also called: trash, recycle bin, undo of a deletion.
 from typing import Any, cast
 
 from functions.library.bin.bin_schemas import BinEntryOut
+from functions.library.bin.library_bin import delete_from_bin, move_to_bin, restore
 from shared.domain.account.bin_entry import KINDS, BinKind
 from shared.domain.errors import NotFound
 from shared.edge.declare.routes import Call, route
 from shared.library.deps import LibraryDeps
-from shared.library.library_bin import delete_from_bin, move_to_bin, restore
 
 
 @route("GET", "/v1/bin", "List what is in the bin, what was moved there last first", errors=(401,))
@@ -55,7 +55,7 @@ def _kind(call: Call[Any, Any]) -> BinKind:
     """Raises NotFound."""
     kind = call.path["kind"]
     if kind not in KINDS:
-        raise NotFound("The bin takes conversations, memories and action_items.")
+        raise NotFound("The bin takes conversations, memories and tasks.")
     return cast("BinKind", kind)
 
 
