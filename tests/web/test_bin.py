@@ -29,6 +29,7 @@ def test_a_deleted_conversation_comes_back_by_undo_and_from_the_bin_u14(console:
     expect(page.locator("#undo")).to_be_hidden()
     card.click()
     page.get_by_role("button", name="Delete this conversation").click()
+    expect(page.locator("#undo")).to_be_visible()
     open_bin(page)
     expect(page.locator("#bin .rows li")).to_have_count(1)
     page.get_by_role("button", name="Restore").click()
