@@ -8,7 +8,7 @@ ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 
-.PHONY: run example import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
+.PHONY: run example sample import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
 
 ##@ Start
 help: ## Show this list
@@ -19,6 +19,9 @@ run: $(VENV)/ready ## Serve Keepsake on http://127.0.0.1:8080 (PORT, HOST, DATA_
 
 example: $(VENV)/ready ## Serve a small app, install it on the running server and ask for it (UID, PORT or ORIGIN of Keepsake, EXAMPLE_PORT of the app)
 	@$(BIN)/python -m examples.shopping --origin $(ORIGIN) --uid "$(UID)" --port $(EXAMPLE_PORT)
+
+sample: $(VENV)/ready ## Load the sample library into the running server: a month, or with YEARS=1 a year of 300 talks besides (UID, ORIGIN; REMOVE=1 takes it away)
+	@$(BIN)/python -m infra.local.sample --origin $(ORIGIN) --uid "$(UID)" $(if $(YEARS),--years "$(YEARS)") $(if $(REMOVE),--remove)
 
 ##@ Your data
 import: $(VENV)/ready ## Import FILES="…" (chats, transcripts, subtitles, exports, zips, folders) into the running server (ME="your name in them", PORT, ORIGIN, UID, ARGS=--wait)

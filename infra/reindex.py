@@ -86,7 +86,13 @@ async def reindex(uid: UserId, stores: Stores, index: LibraryIndex, quotas: Quot
         lambda after: stores.memories.list_page(uid, limit=PAGE_SIZE, after=after)
     ):
         await reindex_memory(uid, memory, stores.memories, index)
-    for store in (stores.uploads, stores.recordings, stores.files, stores.speech_profiles):
+    for store in (
+        stores.uploads,
+        stores.recordings,
+        stores.files,
+        stores.speech_profiles,
+        stores.bin_entries,
+    ):
         stored_bytes += await store.count_bytes(uid)
     await quotas.set_stored_bytes(uid, stored_bytes)
     return count

@@ -15,6 +15,9 @@ export async function signIn(account, key) {
   return token;
 }
 
+/** Changes the password of an account that is named with the one it has. */
+export const changePassword = (change) => json("POST", "/local/password", { body: change });
+
 const browserHeaders = (id) => ({ "X-App-Platform": "web", "X-Device-Id-Hash": id });
 
 /** Every call made as one user. `onSignedOut` is called when their token is no longer accepted. */
@@ -126,7 +129,11 @@ export function connect(getToken, onSignedOut) {
     preferences: () => call("GET", "/v1/users/notification-preferences"),
     setPreferences: (changes) => call("PATCH", "/v1/users/notification-preferences", { body: changes }),
     changeConversation: (id, changes) => call("PATCH", at`/v1/conversations/${id}`, { body: changes }),
-    deleteConversation: (id) => call("DELETE", at`/v1/conversations/${id}?cascade=true`),
+    bin: () => call("GET", "/v1/bin"),
+    // Kinds are conversations, memories and action_items.
+    moveToBin: (kind, id) => call("POST", at`/v1/bin/${kind}/${id}`),
+    restore: (kind, id) => call("POST", at`/v1/bin/${kind}/${id}/restore`),
+    deleteFromBin: (kind, id) => call("DELETE", at`/v1/bin/${kind}/${id}`),
     shareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=shared`),
     unshareConversation: (id) => call("PATCH", at`/v1/conversations/${id}/visibility?value=private`),
     // Without a person, the name is removed.
@@ -139,7 +146,6 @@ export function connect(getToken, onSignedOut) {
     editMemory: (id, value) => call("PATCH", at`/v3/memories/${id}`, { body: { value } }),
     mergeMemories: (ids, content) => call("POST", "/v3/memories/merge", { body: { ids, content } }),
     deleteAllMemories: () => call("DELETE", "/v3/memories"),
-    deleteMemory: (id) => call("DELETE", at`/v3/memories/${id}`),
     memoryHistory: (id) => call("GET", at`/v3/memories/${id}/history`),
     tasks: async (cursor) => {
       const { action_items, next_cursor } = await call("GET", `/v1/action-items?${query({ limit: 50, cursor })}`);
@@ -152,7 +158,6 @@ export function connect(getToken, onSignedOut) {
     tickTask: (conversation, place, done) => call("PATCH", at`/v1/conversations/${conversation}/action-items`, { body: { items_idx: [place], values: [done] } }),
     addTask: (task) => call("POST", "/v1/action-items", { body: task }),
     changeTask: (id, changes) => call("PATCH", at`/v1/action-items/${id}`, { body: changes }),
-    deleteTask: (id) => call("DELETE", at`/v1/action-items/${id}`),
     folders: () => call("GET", "/v1/folders"),
     addFolder: (name) => call("POST", "/v1/folders", { body: { name } }),
     changeFolder: (id, changes) => call("PATCH", at`/v1/folders/${id}`, { body: changes }),
@@ -217,6 +222,8 @@ export function connect(getToken, onSignedOut) {
     createDeveloperKey: (name, mayWrite) => call("POST", "/v1/dev/keys", { body: { name, scopes: mayWrite ? DEVELOPER_SCOPES : null } }),
     revokeDeveloperKey: (id) => call("DELETE", at`/v1/dev/keys/${id}`),
     search: () => call("GET", "/local/search"),
+    accounts: () => call("GET", "/local/accounts"),
+    invite: (name) => call("POST", "/local/accounts", { body: { uid: name } }),
     signOutEverywhere: (endsKeys) => call("POST", "/v1/users/sign-out", { body: { revokes_keys: endsKeys } }),
     exportAll: () => call("GET", "/v1/users/export?format=zip", { as: (response) => response.blob() }),
     erase: () => call("DELETE", "/v1/users/delete-account"),

@@ -15,6 +15,7 @@ import { startChatGuides } from "./views/chat_guides.js";
 import { startChatSearch } from "./views/chat_search.js";
 import { startChatSharing } from "./views/chat_sharing.js";
 import { startChats } from "./views/chats.js";
+import { startDivider } from "./views/divider.js";
 import { startFolders } from "./views/folders.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
@@ -49,6 +50,7 @@ function open({ uid, name, getToken }) {
   const api = withSealedChats(connect(getToken, () => signOut(t("Your session has ended. Please sign in again."))), uid);
   const { read, close } = reader(api, {
     onChange: (id, conversation) => library.update(id, conversation),
+    onRestored: (id) => library.showAdded([id]),
     onClose: () => enter(shownView(), shownId),
   });
   // Dates follow the browser's time zone; a zone the server does not know changes nothing.
@@ -61,6 +63,7 @@ function open({ uid, name, getToken }) {
   startSearch({ api, read });
   startPreferences({ api });
   startShortcuts();
+  startDivider();
   const apps = startApps({ api, develop: async (id) => {
     await show("developer", id);
     find("#own-app").focus();
@@ -76,6 +79,7 @@ function open({ uid, name, getToken }) {
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     connect: once(async () => (await import("./views/connect.js")).startConnect({ api, user: name }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
+    bin: once(async () => (await import("./views/bin.js")).startBin({ api, onRestored: (kind, id) => kind === "conversations" && library.showAdded([id]) }).reload),
     memories: once(async () => (await import("./views/memories.js")).startMemories({ api, read, openChat }).reload),
     timeline: once(async () => (await import("./views/timeline.js")).startTimeline({ api, read, openChat: (id) => openChat(id) }).reload),
     goals: once(async () => (await import("./views/goals.js")).startGoals({ api }).reload),

@@ -3,6 +3,7 @@
 from typing import Any
 
 from functions.library.account import account, empty_answers, user_settings
+from functions.library.bin import bin_routes
 from functions.library.conversations import (
     conversation_items,
     conversation_lists,
@@ -55,6 +56,7 @@ LIBRARY_ROUTES = (
     *load_routes("functions.media.sound.playback_routes:ROUTES"),
     *load_routes("functions.media.sound.speech_profile_routes:ROUTES"),
     *memories.ROUTES,
+    *bin_routes.ROUTES,
     *folders.ROUTES,
     *task_sync.ROUTES,
     *task_sharing.ROUTES,

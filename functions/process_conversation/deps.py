@@ -101,6 +101,8 @@ class SweepDeps(EndpointDeps):
     user_list: UserList
     events: Events
     tasks: Tasks
+    stores: Stores
+    quotas: Quotas
 
 
 @value

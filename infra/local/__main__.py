@@ -18,6 +18,7 @@ from urllib.parse import quote
 import uvicorn
 from starlette.types import ASGIApp
 
+from infra.local.accounts_endpoint import AccountsEndpoint
 from infra.local.attempts import AttemptLimits
 from infra.local.deliver_jobs import open_queue_worker
 from infra.local.every_minute import sweep_every_minute
@@ -196,7 +197,14 @@ async def _serve(
     functions = load_entry_points()
     limits = AttemptLimits(wiring.clock()) if settings.allow_remote else None
     key_check = LocalKeyCheck(key, limits)
-    tokens = _build_token_endpoint(settings, key_check, limits)
+    file = PasswordFile(settings.data_dir)
+    passwords = PasswordCheck(file, limits) if limits else None
+    tokens = TokenEndpoint(LocalIdentity(read_secret(settings.data_dir)), key_check, passwords)
+    accounts = (
+        AccountsEndpoint(settings, file, passwords, wiring.identity(), wiring.clock())
+        if passwords
+        else None
+    )
     model_file = ModelFile(settings.data_dir)
     models = ModelEndpoint(settings, model_file, key_check)
     vectors = SqliteVectors(wiring.queue().database)
@@ -204,7 +212,9 @@ async def _serve(
     meanings = Meanings(settings.embedder, encoder, vectors, wiring.clock(), _say)
     search = SearchEndpoint(wiring.identity(), vectors, meanings)
     outer = _build_server(
-        build_public_app(functions, tokens, models, search, hosts=list_served_hosts(settings)),
+        build_public_app(
+            functions, tokens, models, search, accounts=accounts, hosts=list_served_hosts(settings)
+        ),
         trusted_proxies=settings.trusted_proxies,
     )
     internal_app = build_internal_app(functions)
@@ -230,16 +240,6 @@ async def _serve(
             task.cancel()
         inner.should_exit = True
     print("keepsake: stopped; everything is stored", flush=True)
-
-
-def _build_token_endpoint(
-    settings: Settings, key_check: LocalKeyCheck, limits: AttemptLimits | None
-) -> TokenEndpoint:
-    identity = LocalIdentity(read_secret(settings.data_dir))
-    if limits is None:
-        return TokenEndpoint(identity, key_check)
-    passwords = PasswordCheck(PasswordFile(settings.data_dir), limits)
-    return TokenEndpoint(identity, key_check, passwords)
 
 
 def _build_watch(settings: Settings, file: ModelFile) -> ModelWatch:

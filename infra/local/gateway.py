@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from infra.local.accounts_endpoint import AccountsEndpoint
 from infra.local.console_files import add_headers, build_console, send_api_document
 from infra.local.model_endpoint import ModelEndpoint
 from infra.local.routing import EntryPoint, to_starlette_path
@@ -42,6 +43,7 @@ def build_public_app(
     models: ModelEndpoint | None = None,
     search: SearchEndpoint | None = None,
     *,
+    accounts: AccountsEndpoint | None = None,
     hosts: Sequence[str],
 ) -> ASGIApp:
     """Serve every public path of infra/routes.json on one origin, with the console."""
@@ -54,6 +56,11 @@ def build_public_app(
         routes += [
             Route("/local/model", models.handle, methods=["GET", "PUT", "DELETE"]),
             Route("/local/model/names", models.list_names, methods=["POST"]),
+        ]
+    if accounts:
+        routes += [
+            Route("/local/password", accounts.change_password, methods=["POST"]),
+            Route("/local/accounts", accounts.handle_accounts, methods=["GET", "POST"]),
         ]
     if search:
         routes.append(Route("/local/search", search.describe))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shared.data.account.accounts import Accounts
     from shared.data.account.api_keys import DeveloperKeys, McpKeys
+    from shared.data.account.bin_entries import BinEntries
     from shared.data.account.connected_programs import ConnectedPrograms
     from shared.data.account.figures import Figures
     from shared.data.account.health import Health
@@ -85,6 +86,7 @@ _STORES = {
         "accounts",
         "profiles",
         "devices",
+        "bin_entries",
         "figures",
         "library_changes",
         "mcp_keys",
@@ -192,6 +194,7 @@ class Stores:
     profiles: "Profiles"
     projects: "Projects"
     devices: "Devices"
+    bin_entries: "BinEntries"
     conversations: "Conversations"
     conversation_lists: "ConversationLists"
     conversation_items: "ConversationItems"

@@ -19,16 +19,19 @@ async def delete_conversation(
 ) -> None:
     """Delete the document, and so every search hit, at once; the trigger removes what was derived.
 
-    Raises NotFound.
+    From the bin as well. Raises NotFound.
     """
-    stores = deps.stores
+    stores, now = deps.stores, deps.clock.now()
+    freed = await stores.bin_entries.drop(uid, "conversations", conversation_id, now=now)
+    if freed is not None:
+        await deps.quotas.give_back(uid, "stored_bytes", freed, now=now)
+        return
     with suppress(NotFound):  # an earlier attempt deleted it: the rest may be there still
         await stores.conversations.check_exists(uid, conversation_id)
         if keeps_memories:
             await _keep_memories(stores.memories, uid, conversation_id)
         if keeps_tasks:
             await _keep_tasks(stores.action_items, uid, conversation_id)
-    now = deps.clock.now()
     text_bytes = await stores.conversations.delete(uid, conversation_id, now=now)
     await deps.quotas.give_back(uid, "stored_bytes", text_bytes, now=now)
     await stores.merges.finish(uid, conversation_id)

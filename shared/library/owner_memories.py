@@ -1,6 +1,6 @@
 """Owner's changes of memories, whoever makes them for them: they always win, and nothing comes back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from shared.data.memories.memories import Memories
@@ -45,21 +45,27 @@ async def change_memory(
 
 
 async def delete_memory(
-    memories: Memories, index: LibraryIndex, uid: UserId, memory_id: str
+    memories: Memories,
+    index: LibraryIndex,
+    uid: UserId,
+    memory_id: str,
+    build_also: Callable[[Memory, Sequence[Memory]], Write] | None = None,
 ) -> Memory:
     """Delete a memory for good and return it; what it corrected is current again. Raises NotFound.
+
+    `build_also` makes one more write of it and of what it corrected.
 
     Rows are deleted first: the next attempt completes an interrupted one.
     """
     memory = await memories.get(uid, memory_id)
-    restored_memories = restore_superseded(
-        await memories.list_superseded_by(uid, [memory.id]), [memory]
-    )
+    corrected = await memories.list_superseded_by(uid, [memory.id])
+    restored_memories = restore_superseded(corrected, [memory])
     await index.remove_memories(uid, [memory.id])
     await index.put_memories(uid, restored_memories)
     extra_writes = [
         *_build_tombstones(memories, uid, memory),
         *build_restore_writes(uid, restored_memories),
+        *([build_also(memory, corrected)] if build_also else []),
     ]
     await memories.delete_with_tombstone(uid, memory, also=extra_writes)
     return memory

@@ -1,10 +1,13 @@
 """The sample library: loaded and removed by one request each, and the first questions about it."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import httpx
 import pytest
 
+from infra.local.routing import ROOT
 from tests.e2e.first_questions import TUNED, UNSEEN, UNTUNED, VARIED, is_right
 from tests.e2e.product import (
     add_conversation,
@@ -13,7 +16,7 @@ from tests.e2e.product import (
     run_product,
 )
 from tests.e2e.waiting import wait_until
-from tests.local_key import KEY_HEADER
+from tests.local_key import KEY_HEADER, build_command_environment
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +130,24 @@ def test_what_the_owner_asks_to_remember_is_stored_and_can_be_undone(http):
     undo = f"/v1/messages/{answer['id']}/changes/{change['id']}/undo"
     assert [http.post(undo).status_code for _ in range(2)] == [200, 200]
     assert http.get("/v3/memories").json() == []
+
+
+def test_make_sample_loads_and_removes_it(origin, http):
+    def run(*options: str) -> str:
+        command = [sys.executable, "-m", "infra.local.sample", "--origin", origin, "--uid", uid]
+        environment = build_command_environment()
+        return subprocess.run(
+            [*command, *options],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+
+    uid = "test_make_sample_loads_and_removes_it"
+
+    assert "29 invented conversations" in run()
+    assert len(list_all(http)) == 29
+    assert "are gone" in run("--remove")
+    assert list_all(http) == []

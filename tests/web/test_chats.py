@@ -7,6 +7,8 @@ from tests.web.console import Console
 
 BACKGROUND_CODE = "getComputedStyle(document.querySelector('#chat')).backgroundColor"
 REST_PX = "(log) => log.scrollHeight - log.scrollTop - log.clientHeight"
+QUESTION_PX = """(log) => [...log.querySelectorAll(".human")].at(-1).getBoundingClientRect().top
+  - log.getBoundingClientRect().top"""
 GROW = """async () => {
   const log = document.querySelector("#messages");
   for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
@@ -225,18 +227,26 @@ def test_an_incognito_chat_goes_on_and_stands_in_no_list_c68(console: Console) -
     expect(page.locator(".pick")).not_to_contain_text("tulips")
 
 
-def test_a_reader_at_the_end_stays_there_and_another_is_not_moved_u7(console: Console) -> None:
+def test_a_long_answer_leaves_its_question_at_the_top_and_nobody_else_is_moved_u7(
+    console: Console,
+) -> None:
     page = console.page
-    page.set_viewport_size({"width": 1280, "height": 420})
+    page.set_viewport_size({"width": 1280, "height": 640})
     console.sign_in("scroller")
     log = page.locator("#messages")
     for n in range(4):
         console.ask(f"What about ferry {n}?")
+    wait_until(lambda: log.evaluate(REST_PX) < 2)
 
+    page.evaluate(GROW)
+    wait_until(lambda: 0 <= log.evaluate(QUESTION_PX) <= 8)
+    log.evaluate("(log) => (log.scrollTop = log.scrollHeight)")
+    page.evaluate(GROW)
     wait_until(lambda: log.evaluate(REST_PX) < 2)
     log.evaluate("(log) => (log.scrollTop = 0)")
     page.evaluate(GROW)
     assert log.evaluate("(log) => log.scrollTop") == 0
-    log.evaluate("(log) => (log.scrollTop = log.scrollHeight)")
-    page.evaluate(GROW)
+
+    page.reload()
+    expect(page.locator(".message.human")).to_have_count(4)
     wait_until(lambda: log.evaluate(REST_PX) < 2)

@@ -88,7 +88,6 @@ def test_a_chat_begins_with_what_the_library_holds_by_now_u4(console: Console) -
     expect(suggestions.get_by_role("button", name="What do I have to do?")).to_be_visible()
 
     card.click()
-    console.page.on("dialog", lambda dialog: dialog.accept())
     console.page.get_by_role("button", name="Delete this conversation").click()
     expect(console.page.locator("#empty")).to_be_visible()
 

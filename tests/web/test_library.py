@@ -166,7 +166,6 @@ def test_a_conversation_is_renamed_starred_and_deleted_p30(console: Console) -> 
     star.click()
     expect(star).to_have_attribute("aria-pressed", "true")
 
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete this conversation").click()
     expect(reader).to_be_hidden()
     expect(page.locator("#conversations .card")).to_have_count(0)
@@ -269,7 +268,6 @@ def test_memories_speak_to_their_owner_show_their_source_and_are_edited_u8(
     extracted.get_by_role("button", name="Open the conversation").click()
     expect(page.locator("#reader .cited")).to_contain_text("allergic to walnuts")
 
-    page.on("dialog", lambda dialog: dialog.accept())
     extracted.get_by_role("button", name="Delete").click()
     expect(extracted).to_have_count(0)
     assert console.page_errors == []

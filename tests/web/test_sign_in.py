@@ -124,3 +124,37 @@ def test_where_others_reach_the_server_a_name_and_a_password_sign_in_u6(
         expect(page.locator("#account-button")).to_have_text("ann")
         page.reload()
         console.greeting.wait_for()
+
+
+def sign_in_with(page: Page, uid: str, password: str) -> None:
+    page.get_by_label("Who are you?").fill(uid)
+    page.locator("#password").fill(password)
+    page.keyboard.press("Enter")
+
+
+def test_the_operator_invites_somebody_who_then_chooses_a_password_u6(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_USER": "ann", "KEEPSAKE_PASSWORD": "Grüße an Opa"}
+    with run_product(tmp_path, **settings) as address:
+        page = context.new_page()
+        page.goto(f"{address}/#/account/accounts")
+        sign_in_with(page, "ann", "Grüße an Opa")
+        accounts = page.locator("#accounts")
+        expect(accounts.locator("li")).to_have_text(["ann"])
+        page.get_by_label("Who is invited?").fill("bob")
+        page.keyboard.press("Enter")
+        expect(accounts.locator("li")).to_have_text(["ann", "bob"])
+        invitation = accounts.locator("code").inner_text()
+
+        page.get_by_role("button", name="Sign out", exact=True).click()
+        sign_in_with(page, "bob", invitation)
+        page.locator("#account-button").click()
+        page.get_by_label("Current password").fill(invitation)
+        page.get_by_label("New password").fill("a word of my own")
+        expect(accounts).to_be_hidden()
+        page.get_by_role("button", name="Change the password").click()
+
+        expect(page.locator("#farewell")).to_contain_text("Your password is changed.")
+        sign_in_with(page, "bob", "a word of my own")
+        expect(page.locator("#account-button")).to_have_text("bob")

@@ -2,6 +2,7 @@
 
 import { attempting, el, find, moveTo, onSubmit, say } from "../dom.js";
 import { t, tn } from "../i18n.js";
+import { startAccounts } from "./accounts.js";
 import { startBrowserPush } from "./browser_push.js";
 import { startChatPrompt } from "./chat_prompt.js";
 import { keys } from "./keys.js";
@@ -25,6 +26,7 @@ export function startAccount({ api, uid, signOut }) {
   const browserPush = startBrowserPush({ api });
   const summary = startSummarySettings({ api });
   const chatPrompt = startChatPrompt({ api });
+  const accounts = startAccounts({ api, uid, signOut });
 
   async function exportAll() {
     const url = URL.createObjectURL(await api.exportAll());
@@ -88,7 +90,7 @@ export function startAccount({ api, uid, signOut }) {
   onSubmit(form, () => attempt(erase));
   const reload = () => {
     showPrograms();
-    return Promise.all([attempt(showNote), attempt(showSound), usage.reload(), model.reload(), privacy.reload(), browserPush.reload(), summary.reload(), chatPrompt.reload()]);
+    return Promise.all([attempt(showNote), attempt(showSound), usage.reload(), model.reload(), privacy.reload(), browserPush.reload(), summary.reload(), chatPrompt.reload(), attempt(accounts.reload)]);
   };
 
   // What is above the section grows while it loads; by then another may be shown.

@@ -116,6 +116,7 @@ export function startChat({ api, read, onChange, onNoted }) {
     if (isIncognito(session)) nodes.unshift(el("p", { class: "hint boundary" }, t("Nothing of this chat is stored. It ends after an hour of silence.")));
     if (isSealed(session)) nodes.unshift(el("p", { class: "hint boundary" }, SEALED));
     messages.replaceChildren(...nodes);
+    messages.scrollTop = 0;
     toEnd(messages);
   }
 

@@ -8,6 +8,7 @@ import { listing } from "./listing.js";
 import { startMerging } from "./merge.js";
 import { startRecall } from "./recall.js";
 import { startRules } from "./rules.js";
+import { throwAway } from "./throwing_away.js";
 
 /** Returns `{reload}`; `read(id)` opens a conversation, `openChat(id, message)` a chat. */
 export function startMemories({ api, read, openChat }) {
@@ -30,21 +31,14 @@ export function startMemories({ api, read, openChat }) {
       await api.editMemory(memory.id, text);
       await refresh();
     });
+    const remove = () => attempt(() => throwAway(api, "memories", { id: memory.id, title: memory.said_to_owner }, refresh));
     return el("li", {},
       el("label", { class: "check" }, merging.box(memory), content),
       el("div", { class: "tools" },
         iconButton("pen", t("Edit: {text}", { text: memory.said_to_owner }), () => edit(content, { label: t("Memory"), text: memory.content, long: true }, change)),
-        iconButton("bin", t("Delete: {text}", { text: memory.said_to_owner }), () => remove(memory))),
+        iconButton("bin", t("Delete: {text}", { text: memory.said_to_owner }), remove)),
       el("p", { class: "meta" }, origin(memory)),
       details(memory));
-  }
-
-  function remove(memory) {
-    if (!confirm(t("Delete “{text}”? It will not be remembered again.", { text: memory.said_to_owner }))) return;
-    attempt(async () => {
-      await api.deleteMemory(memory.id);
-      await refresh();
-    });
   }
 
   function details({ id, said_to_owner: content, evidence, manually_added, conversation_id, segment, session_id, message_id }) {

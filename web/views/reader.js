@@ -10,12 +10,14 @@ import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
 import { soundOf } from "./sound.js";
 import { taskBox } from "./task_line.js";
+import { throwAway } from "./throwing_away.js";
 
 /**
  * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
- * `onChange(id, conversation)` is called after a change, with null after a deletion; `onClose()` when a reader closes it.
+ * `onChange(id, conversation)` is called after a change, with null after a deletion, `onRestored(id)` when that was undone;
+ * `onClose()` when a reader closes it.
  */
-export function reader(api, { onChange, onClose }) {
+export function reader(api, { onChange, onRestored, onClose }) {
   const panel = find("#reader");
   let opener = null;
   let requested = null;
@@ -66,11 +68,10 @@ export function reader(api, { onChange, onClose }) {
       iconButton("star", t("Star this conversation"), () => change({ starred: !starred }), { "aria-pressed": String(starred) }),
       iconButton("pen", t("Rename this conversation"), () => edit(find("h2", panel), { label: t("Title"), text: structured?.title ?? "" }, (text) => change({ title: text }))),
       iconButton("share", t("Share this conversation by a link"), () => attempt(() => share(id)), { "aria-pressed": String(visibility === "shared") }),
-      iconButton("bin", t("Delete this conversation"), () => confirm(t("Delete “{title}” and everything derived from it?", { title })) && attempt(async () => {
-        await api.deleteConversation(id);
+      iconButton("bin", t("Delete this conversation"), () => attempt(() => throwAway(api, "conversations", { id, title }, () => {
         onChange(id, null);
         close();
-      })));
+      }, () => onRestored(id)))));
   }
 
   // Shows the link, the same one each time until sharing is stopped.

@@ -2,6 +2,7 @@
 
 import { attempting, el } from "../dom.js";
 import { t } from "../i18n.js";
+import { throwAway } from "./throwing_away.js";
 
 /** A group with a button for each change; `actions` are those of the notes of an answer. */
 export function suggestedChanges(api, actions) {
@@ -9,10 +10,10 @@ export function suggestedChanges(api, actions) {
   const told = el("p", { class: "hint", role: "status" });
   const attempt = attempting(problem);
   const button = (action) => el("button", { type: "button", class: "chip change", dir: "auto", onclick: ({ currentTarget }) => attempt(async () => {
-    if (action.tool === "delete_memory" && !confirm(t("Forget “{text}”? This cannot be undone.", { text: action.entry_text }))) return;
-    await make(api, action);
-    told.textContent = t("Saved.");
-    currentTarget.remove();
+    await make(api, action, () => {
+      told.textContent = t("Saved.");
+      currentTarget.remove();
+    });
   }) }, describe(action));
   return el("div", { role: "group", class: "suggested-changes", "aria-label": t("Suggested changes") }, ...actions.map(button), told, problem);
 }
@@ -33,10 +34,15 @@ const SETTINGS = {
   interests: (value) => t("Add “{value}” to your interests", { value }),
 };
 
-async function make(api, { tool, arguments: values, entry_id: id }) {
+async function make(api, { tool, arguments: values, entry_id: id, entry_text: title }, onDone) {
+  if (tool === "delete_memory") return throwAway(api, "memories", { id, title }, onDone, () => {});
+  await change(api, tool, values, id);
+  onDone();
+}
+
+async function change(api, tool, values, id) {
   if (tool === "remember") return api.addMemory(values.content);
   if (tool === "update_memory") return api.editMemory(id, values.content);
-  if (tool === "delete_memory") return api.deleteMemory(id);
   if (!values.interests) return api.setProfile(values);
   const { interests } = await api.profile();
   return api.setProfile({ interests: [...interests, ...values.interests] });

@@ -6,6 +6,7 @@ import { daysUntil, due, originText } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { editTask } from "./task_form.js";
+import { throwAway } from "./throwing_away.js";
 import { startWaiting } from "./waiting.js";
 
 const GROUPS = new Map([
@@ -19,10 +20,11 @@ export function startTasks({ api, read, onChange }) {
   const { reload: reloadOwn, attempt } = listing(view, { page: api.tasks, row, place });
 
   const change = (task, changes) => alter(task, () => api.changeTask(task.id, changes));
-  const remove = (task) => alter(task, () => api.deleteTask(task.id));
+  const follow = (task) => Promise.all([reload(), onChange(task.conversation_id)]);
+  const remove = (task) => attempt(() => throwAway(api, "action_items", { id: task.id, title: task.description }, () => follow(task)));
   const alter = (task, request) => attempt(async () => {
     await request();
-    await Promise.all([reload(), onChange(task.conversation_id)]);
+    await follow(task);
   });
   const waiting = startWaiting({ api, read, change });
   const reload = () => Promise.all([reloadOwn(), waiting.reload()]);

@@ -360,6 +360,14 @@ class AvailabilityOut(TypedDict):
     available: bool
 
 
+class BinEntryOut(TypedDict):
+    kind: Literal["conversations", "memories", "action_items"]
+    id: str
+    title: str
+    binned_at: str
+    due_at: str | None
+
+
 ConversationId: TypeAlias = str
 
 

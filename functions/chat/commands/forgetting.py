@@ -90,6 +90,7 @@ async def decide(turn: CommandTurn, command: Command) -> CommandReply:
     if decided.tool == WIPE:
         await turn.deps.stores.profiles.begin_wipe(turn.uid, now=turn.deps.clock.now())
         await delete_all_memories(turn.deps.stores.memories, turn.deps.index, turn.uid)
+        await turn.deps.stores.bin_entries.forget_memories(turn.uid)
         await turn.deps.stores.arcs.forget_all(turn.uid)
         await turn.deps.stores.profiles.change(turn.uid, rules=())
         await _forget_notes(turn, lambda _: True)

@@ -186,6 +186,7 @@ async def delete_memory(deps: LibraryDeps, call: Call) -> OkOut:
 async def delete_all_memories(deps: LibraryDeps, call: Call) -> OkOut:
     await deps.stores.profiles.begin_wipe(call.uid, now=deps.clock.now())
     await owner_memories.delete_all_memories(deps.stores.memories, deps.index, call.uid)
+    await deps.stores.bin_entries.forget_memories(call.uid)
     return OkOut()
 
 

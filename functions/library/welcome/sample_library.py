@@ -1,10 +1,10 @@
-"""Sample library: a month of invented conversations for a first look around, and its removal.
+"""Sample library: a month of invented conversations for a first look around, or a year, and its removal.
 
 Also called: demo data, seed data, sample data.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, time, timedelta
 from functools import cache
@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 
 from anyio import CapacityLimiter, create_task_group
 
-from functions.library.welcome.sample_schemas import SampleLibraryOut
+from functions.library.welcome.sample_schemas import SampleLibraryOut, SampleLibraryQuery
+from functions.library.welcome.sample_year import list_entries
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import ConversationId, UserId
@@ -33,22 +34,25 @@ _AT_ONCE = 4
 @route(
     "POST",
     "/v1/sample-library",
-    "Add a month of invented conversations to look around in",
+    "Add a month of invented conversations to look around in, or a year",
     status=202,
-    errors=(401, 429),
+    errors=(401, 422, 429),
 )
-async def load_sample_library(deps: LibraryDeps, call: Call) -> SampleLibraryOut:
+async def load_sample_library(
+    deps: LibraryDeps, call: Call[None, SampleLibraryQuery]
+) -> SampleLibraryOut:
     """Add what is missing: a repeat adds nothing, and keeps the days of what is there."""
     profile = await deps.stores.profiles.get(call.uid)
     stored = await _list_stored(deps, call.uid)
     today = deps.clock.now().astimezone(profile.zone)
     known_ids = {conversation.id for conversation in stored}
-    missing = [c for c in build_month(today, profile.zone) if c.id not in known_ids]
+    entries = [*_load_month(), *(list_entries() if call.query.years else ())]
+    missing = [c for c in _build(entries, today, profile.zone) if c.id not in known_ids]
     limiter = CapacityLimiter(_AT_ONCE)
     async with create_task_group() as tasks:
         for conversation in missing:
             tasks.start_soon(_add, deps, call.uid, conversation, limiter)
-    return SampleLibraryOut(conversations=len(_load_month()))
+    return SampleLibraryOut(conversations=len(entries))
 
 
 @route(
@@ -69,8 +73,14 @@ async def remove_sample_library(deps: LibraryDeps, call: Call) -> None:
 
 
 def build_month(now: datetime, zone: ZoneInfo) -> Iterator[Conversation]:
-    """Yield the conversations with days counted back from `now`, on the clock of `zone`."""
-    for entry in _load_month():
+    """Yield the conversations of the month with days counted back from `now`, on the clock of `zone`."""
+    return _build(_load_month(), now, zone)
+
+
+def _build(
+    entries: Iterable[dict[str, Any]], now: datetime, zone: ZoneInfo
+) -> Iterator[Conversation]:
+    for entry in entries:
         day = now.astimezone(zone).date() - timedelta(entry["days_ago"])
         started_at = datetime.combine(day, time.fromisoformat(entry["time"]), zone)
         segments = tuple(_build_segments(entry["lines"]))
@@ -103,9 +113,9 @@ async def _add(
 
 
 async def _list_stored(deps: LibraryDeps, uid: UserId) -> list[Conversation]:
-    """Return which conversations of the month are there; the owner's own are never among them."""
+    """Return which sample conversations are there; the owner's own are never among them."""
     stored = await deps.stores.conversations.find_many(
-        uid, [ConversationId(entry["id"]) for entry in _load_month()]
+        uid, [ConversationId(entry["id"]) for entry in (*_load_month(), *list_entries())]
     )
     return [conversation for conversation in stored if conversation.source == SOURCE]
 

@@ -1,4 +1,7 @@
-"""Removal of derived data: a deleted conversation's rows, tasks and memories, but nothing of its owner's."""
+"""Removal of derived data: a deleted conversation's rows, tasks and memories, but nothing of its owner's.
+
+Of one in the bin, what it needs to come back stays: its content, its claim, and the marks of what its owner deleted.
+"""
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -12,6 +15,7 @@ from functions.process_conversation.processing.derived_writes import (
     list_forgotten_memories,
     remove_mention,
 )
+from shared.data.account.bin_entries import bin_path
 from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversations import conversation_path, list_paths_below
 from shared.data.store.codec import dump, load_all
@@ -53,6 +57,7 @@ async def remove_derived(
 async def _remove_rows_and_documents(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId, claim: Claim
 ) -> None:
+    is_binned = await deps.stores.documents.get(bin_path(uid, conversation_id)) is not None
     await forget_sound_of(deps, uid, conversation_id)
     derived_documents = await _load_derived(deps, uid, conversation_id)
     memories = load_all(
@@ -84,10 +89,15 @@ async def _remove_rows_and_documents(
     # What is restored is found by what is removed, so it comes first.
     writes: list[Write] = [*build_restore_writes(uid, restored_memories)]
     writes += [write for write in removals if write]
-    writes += await _collect_cleanup_writes(deps, uid, conversation_id)
-    if not await _is_undone(deps, uid, conversation_id):
-        writes += [Delete(tombstone.path) for tombstone in tombstones]
-    await _delete_derived(deps, uid, conversation_id, claim, writes, stale_ids)
+    writes += await _build_mention_removals(deps, uid, conversation_id)
+    if not is_binned:
+        paths = await list_paths_below(
+            deps.stores.documents, conversation_path(uid, conversation_id)
+        )
+        writes += map(Delete, paths)
+        if not await _is_undone(deps, uid, conversation_id):
+            writes += [Delete(tombstone.path) for tombstone in tombstones]
+    await _delete_derived(deps, uid, conversation_id, claim, writes, stale_ids, is_binned=is_binned)
     await _announce_removed_tasks(deps, uid, derived_documents)
 
 
@@ -104,18 +114,21 @@ async def _delete_derived(
     claim: Claim,
     writes: Sequence[Write],
     removed_ids: Collection[MemoryId],
+    *,
+    is_binned: bool,
 ) -> None:
     """Apply the writes that remove what was derived, in batches; with the last, its write lease ends.
 
-    The claim goes with its last write lease. One that stays lists `removed_ids`, memories whose rows may
-    still be written. Raises Superseded if the conversation exists again.
+    The claim goes with its last write lease, but for one in the bin. One that stays lists `removed_ids`, memories
+    whose rows may still be written. Raises Superseded if the conversation exists again, or came into the bin or left it.
     """
     path = conversation_path(uid, conversation_id)
     stored_claim_path = claim_path(uid, conversation_id)
 
     async def work(tx: Transaction, *, batch: Sequence[Write], is_last: bool) -> None:
-        document, claim_document = await tx.get_many([path, stored_claim_path])
-        if document is not None:
+        paths = [path, stored_claim_path, bin_path(uid, conversation_id)]
+        document, claim_document, entry = await tx.get_many(paths)
+        if document is not None or (entry is not None) != is_binned:
             raise Superseded
         stored_claim = parse_claim(claim_document) or claim
         ids = sorted({*stored_claim.memory_ids, *removed_ids})
@@ -125,7 +138,7 @@ async def _delete_derived(
         tx.write(*batch)
         tx.write(
             Set(stored_claim_path, dump(remaining_claim))
-            if remaining_claim.writing
+            if remaining_claim.writing or is_binned
             else Delete(stored_claim_path)
         )
 
@@ -156,18 +169,12 @@ async def _load_derived(
     ]
 
 
-async def _collect_cleanup_writes(
+async def _build_mention_removals(
     deps: ProcessDeps, uid: UserId, conversation_id: ConversationId
 ) -> list[Write]:
-    """Return the writes that remove mentions in other memories, and the conversation's content."""
+    """Return the writes that remove mentions of a conversation in other memories."""
     mention_filter = Where("seen_in", "array_contains", conversation_id)
     mentioning_documents = await deps.stores.documents.query(
         Query(collection=f"users/{uid}/memories", where=(mention_filter,))
     )
-    content_paths = await list_paths_below(
-        deps.stores.documents, conversation_path(uid, conversation_id)
-    )
-    return [
-        *(remove_mention(document, conversation_id) for document in mentioning_documents),
-        *map(Delete, content_paths),
-    ]
+    return [remove_mention(document, conversation_id) for document in mentioning_documents]

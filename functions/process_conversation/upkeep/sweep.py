@@ -1,4 +1,4 @@
-"""Sweep: begins again what is stuck, of all users: waiting conversations, abandoned attempts, lapsed runs.
+"""Sweep: begins again what is stuck, of all users: waiting conversations, abandoned attempts, lapsed runs; empties bins.
 
 Also called: cron job, scheduler, watchdog, crash recovery.
 """
@@ -15,6 +15,7 @@ from shared import telemetry
 from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
 from shared.domain.errors import PreconditionFailed
+from shared.domain.ids import UserId
 from shared.domain.quota_day import find_day_end
 from shared.domain.store.documents import Document, Update
 
@@ -37,7 +38,8 @@ async def sweep(deps: SweepDeps) -> None:
     conversations = await _resume_due(deps, "processing", _publish_again)
     probes = await _resume(deps, await _list_waiting(deps, limit=PROBE_COUNT), _publish_again)
     runs = await _resume_due(deps, "runs", _close_run)
-    telemetry.add_fields(conversations=conversations, probes=probes, runs=runs)
+    binned = await _resume_due(deps, "bin", _delete_binned)
+    telemetry.add_fields(conversations=conversations, probes=probes, runs=runs, binned=binned)
     if deps.clock.now().minute < SEARCH_MINUTES:
         await schedule_search(deps.tasks, deps.clock.now())
 
@@ -110,6 +112,18 @@ async def _publish_again(deps: SweepDeps, claim: Document, _: datetime) -> None:
         "content_hash": claim.fields["said"] or None,
     }
     await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+
+
+async def _delete_binned(deps: SweepDeps, entry: Document, now: datetime) -> None:
+    """Delete what has been in a bin for its time; what was derived from it goes as after any deletion."""
+    _, uid, *_ = entry.path.split("/")
+    kind, record_id = entry.fields["kind"], entry.fields["record_id"]
+    freed = await deps.stores.bin_entries.drop(UserId(uid), kind, record_id, now=now)
+    if freed:
+        await deps.quotas.give_back(UserId(uid), "stored_bytes", freed, now=now)
+    if kind == "conversations":
+        event = {"uid": uid, "conversation_id": record_id, "content_hash": None}
+        await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
 
 
 async def _close_run(deps: SweepDeps, run: Document, now: datetime) -> None:

@@ -44,3 +44,12 @@ def follow_removal(document: Document | None, task_id: str) -> list[Write]:
     items = load_items(document) if document else ()
     left = [item for item in items if item.id != task_id]
     return [build_items_write(document, left)] if document and len(left) < len(items) else []
+
+
+def follow_return(document: Document | None, task: ActionItem) -> list[Write]:
+    """Return the writes that put a task back into its conversation."""
+    items = load_items(document) if document else ()
+    if document is None or any(item.id == task.id for item in items):
+        return []
+    new = ExtractedItem(id=task.id, description="", owner=task.owner, owner_name=task.owner_name)
+    return [build_items_write(document, [*items, copy_task(new, task)])]

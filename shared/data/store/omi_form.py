@@ -56,6 +56,9 @@ class OmiForm:
             case ["users", uid, "conversations", _]:
                 read = {**_complete(fields), **self._read_transcript(uid, fields)}
                 return {**fields, **read} if read else fields
+            case ["users", uid, "bin", _] if isinstance(fields.get("record"), dict):
+                inner = f"users/{uid}/{fields.get('kind')}/{fields.get('record_id')}"
+                return {**fields, "record": self.read(inner, fields["record"])}
             case ["users", uid, "conversations", _, "photos", _] if _is_encrypted(fields):
                 return self._read_field(fields, "base64", lambda text: self._decrypt(uid, text))
         return fields
@@ -69,6 +72,9 @@ class OmiForm:
                 stored = content if is_standard else self._encrypt(uid, content.hex())
                 marks = {_IS_COMPRESSED: True, _LEVEL: self.level}
                 return {**fields, **marks, _TRANSCRIPT: stored}
+            case ["users", uid, "bin", _] if isinstance(fields.get("record"), dict):
+                inner = f"users/{uid}/{fields['kind']}/{fields['record_id']}"
+                return {**fields, "record": self.write(inner, fields["record"])}
             case ["users", uid, "conversations", _, "photos", _] if (
                 self.level == "enhanced" and fields.get("base64")
             ):

@@ -167,6 +167,9 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     for records in (memories, ActionItems(documents), stores.arcs):
         await records.list_created_between(ANN, NOON, NOON, limit=20)
     await stores.merges.list_undoable(ANN, NOON)
+    await stores.bin_entries.list_newest(ANN, NOON)
+    await stores.bin_entries.list_taken(ANN, ConversationId("c1"))
+    await stores.bin_entries.forget_memories(ANN)
     await stores.file_imports.count_open(ANN)
     await stores.recordings.list_newest(ANN)
     await stores.recordings.list_of_conversation(ANN, ConversationId("c1"))

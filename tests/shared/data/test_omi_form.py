@@ -196,3 +196,13 @@ def test_at_a_level_of_omis_it_reads_what_is_written_l4(level: Any):
     assert written["data_protection_level"] == level
     assert OmiForm(secret=SECRET).read(PATH, written)["transcript_segments"] == SEGMENTS
     assert form.write("users/alice/memories/m", {"content": "x"}) == {"content": "x"}
+
+
+def test_a_transcript_in_the_bin_is_as_unreadable_as_in_the_library_l4():
+    form, path = OmiForm(secret=SECRET, level="enhanced"), "users/alice/bin/conversations-c"
+    record = {"title": "Lunch", "transcript_segments": SEGMENTS}
+
+    written = form.write(path, {"kind": "conversations", "record_id": "c", "record": record})
+
+    assert isinstance(written["record"]["transcript_segments"], str)
+    assert form.read(path, written)["record"]["transcript_segments"] == SEGMENTS

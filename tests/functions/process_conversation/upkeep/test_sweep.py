@@ -62,6 +62,8 @@ def build_deps(world: ProcessingFixture) -> SweepDeps:
         user_list=SqliteDocuments(world.database, INDEXES),
         events=world.events,
         tasks=world.tasks,
+        stores=world.deps.stores,
+        quotas=world.deps.quotas,
     )
 
 
