@@ -386,8 +386,9 @@ class Conversations:
         deleted = await self._documents.transaction(work)
         if not await delete_below(self._documents, path) and deleted is None:
             raise NotFound("Conversation not found")
-        await ConversationKeys(self._documents).forget(uid, [conversation_id])
         conversations = load_all(Conversation, [deleted])
+        positions = [(stored.created_at, stored.id) for stored in conversations]
+        await ConversationKeys(self._documents).forget(uid, positions, now=now)
         return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
 
     async def _find_same(self, path: str, new: Conversation) -> Conversation | None:

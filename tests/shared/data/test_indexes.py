@@ -26,7 +26,7 @@ from shared.data.chats.safety_reviews import SafetyReviews
 from shared.data.chats.sealed_chats import SealedChats
 from shared.data.chats.sessions import Sessions
 from shared.data.chats.sync_cache import SyncCache
-from shared.data.conversations.conversation_keys import ConversationKeys
+from shared.data.conversations.conversation_keys import ConversationKeys, KeyList
 from shared.data.conversations.conversations import Conversations
 from shared.data.conversations.folders import Folders
 from shared.data.conversations.reindexings import Reindexings
@@ -148,9 +148,10 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     await FileImports(documents).count_open(ANN)
     await FileImports(documents).list_previews(ANN)
     keys = ConversationKeys(documents)
-    await keys.load(ANN, now=NOON)
-    await documents.write(Set("users/ann/conversation_keys/0", {"keys": "[]", "merged_at": NOON}))
-    await keys.load(ANN, now=NOON)
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
+    await documents.write(Set("users/ann/conversations/c1", {"created_at": NOON}))
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
     await Folders(documents)._empty(ANN, FolderId("work"), NOON)
     await stores.people.unassign(ANN, PersonId("p1"))
     await stores.people.list_by_values(ANN, "name", ["Bob"])
