@@ -27,7 +27,8 @@ from shared.data.conversations.transcripts import (
 )
 from shared.data.people.present_names import person_path, read_names
 from shared.data.store.codec import dump, load_all
-from shared.data.store.paging import Page, build_page, parse_cursor, query_from
+from shared.data.store.offsets import query_from
+from shared.data.store.paging import Page, build_page, parse_cursor
 from shared.domain.conversations.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId, is_id
@@ -238,8 +239,8 @@ class Conversations:
     ) -> list[Conversation]:
         """List processed conversations by start, newest first, without discarded ones.
 
-        `start` is included, `end` is not. An incomplete transcript is left out. Skipped ones are read too,
-        but not their content: bound the offset.
+        `start` is included, `end` is not. An incomplete transcript is left out. Most skipped ones are counted,
+        not read: bound the offset.
         """
         query = replace(
             _build_kept_query(uid, start, end),
