@@ -265,6 +265,27 @@ class Conversations:
         query = replace(_build_kept_query(uid, start, end), limit=limit, fields=_NOTED)
         return await to_thread.run_sync(load_shown, await self._documents.query(query))
 
+    async def list_of_person(
+        self, uid: UserId, person_id: PersonId, *, after: str | None, limit: int
+    ) -> list[Conversation]:
+        """List those in which a person speaks, whole but for parts and photos, by their ids from `after` on."""
+        query = _build_person_query(uid, person_id)
+        start = (after,) if after else None
+        found = await self._documents.query(replace(query, limit=limit, start_after=start))
+        return load_all(Conversation, found)
+
+    async def count_of_person(self, uid: UserId, person_id: PersonId) -> int:
+        """Count what list_of_person() lists."""
+        return await self._documents.count(_build_person_query(uid, person_id))
+
+    async def count_all(self, uid: UserId) -> int:
+        """Count what list_page() lists in all."""
+        created = Where("created_at", ">", _EARLIEST)
+        query = Query(
+            collection=f"users/{uid}/conversations", where=(created,), order_by=_NEWEST_FIRST
+        )
+        return await self._documents.count(query)
+
     async def count_between(
         self, uid: UserId, *, start: datetime | None = None, end: datetime | None = None
     ) -> int:
@@ -455,6 +476,11 @@ def split_conversation(path: str, conversation: Conversation) -> tuple[Conversat
     new, parts = split_transcript(new)
     part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
     return new, [*part_writes, *photo_writes]
+
+
+def _build_person_query(uid: UserId, person_id: PersonId) -> Query:
+    names_person = Where("person_ids", "array_contains", person_id)
+    return Query(collection=f"users/{uid}/conversations", where=(names_person,))
 
 
 def _merge_all(
