@@ -1629,7 +1629,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers", "renewals"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -1665,6 +1665,12 @@ class RecordingsOut(TypedDict):
     items: list[RecordingOut]
     can_transcribe: bool
     tells_speakers: bool
+
+
+class RenewalsOut(TypedDict):
+    done: int
+    total: int
+    continues_at: str | None
 
 
 class ReportOut(TypedDict):
