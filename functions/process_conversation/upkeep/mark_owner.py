@@ -8,9 +8,9 @@ from functions.process_conversation.upkeep.upkeep_schemas import MarkOwnerIn
 from shared import telemetry
 from shared.data.conversations.conversations import IncompleteTranscript
 from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.renewal import OWN_NAMES, Renewal
 from shared.domain.errors import NotFound, QuotaExceeded
 from shared.domain.ids import UserId
-from shared.domain.people.renewal import OWN_NAMES, Renewal
 from shared.domain.quota_day import find_day_end
 from shared.edge.declare.routes import Call, route
 from shared.library.own_names_schedule import schedule_marking

@@ -16,9 +16,9 @@ from shared.domain.conversations.conversation import (
     Conversation,
     content_hash,
 )
+from shared.domain.conversations.renewal import Renewal
 from shared.domain.errors import NotFound, QuotaExceeded
 from shared.domain.ids import PersonId, UserId
-from shared.domain.people.renewal import Renewal
 from shared.domain.quota_day import find_day_end
 from shared.edge.declare.routes import Call, route
 

@@ -8,10 +8,10 @@ from shared.data.people.present_names import person_path, read_names
 from shared.data.people.renewals import Renewals
 from shared.data.store.codec import load_all
 from shared.data.store.records import Records
+from shared.domain.conversations.renewal import Renewal
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import PersonId, UserId
 from shared.domain.people.person import Person
-from shared.domain.people.renewal import Renewal
 from shared.domain.store.documents import Document, Fields, Order, Query, Update, Where, Write
 from shared.ports import Transaction
 from shared.retrieval.terms import tokenize

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from shared.data.store.codec import dump, load, load_all
+from shared.domain.conversations.renewal import Renewal
 from shared.domain.errors import PreconditionFailed
 from shared.domain.ids import UserId
-from shared.domain.people.renewal import Renewal
 from shared.domain.store.documents import Delete, Query, Set, Update, Write
 from shared.ports import Documents
 
