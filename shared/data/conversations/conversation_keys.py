@@ -214,9 +214,9 @@ class KeyList:
         for number, group in groups.items():
             page = next((page for page in self._pages if page.number == number), None)
             known = {key.position: key for key in (await self._load(page) if page else ())}
-            current = {**known, **group}
+            current = {place: key for place, key in {**known, **group}.items() if key}
             if current != known:
-                self._replace(page, sorted(filter(None, current.values()), reverse=True))
+                self._replace(page, sorted(current.values(), reverse=True))
             if len(self._changed) >= MAX_WRITTEN:
                 await self.save()
 
@@ -255,7 +255,8 @@ class KeyList:
         documents = await self._documents.query(query)
         last = documents[-1] if len(documents) == count else None
         found = dict(_build_changes(documents))
-        self._rest, self._is_due = _read_position(last) if last else None, bool(documents)
+        self._rest = _read_position(last) if last else None
+        self._is_due = bool(documents or self._pages)
         await self.apply(found)
         return [key for key in found.values() if key]
 
@@ -369,9 +370,9 @@ def _build_changes(
 ) -> Iterator[tuple[Position, ConversationKey | None]]:
     """Yield where conversations stand, and their keys: none for those that were merged, or are malformed."""
     for document in documents:
-        position, status = _read_position(document), document.fields.get("status")
-        if not isinstance(position[0], datetime):
+        if not isinstance(document.fields.get("created_at"), datetime):
             continue
+        position, status = _read_position(document), document.fields.get("status")
         is_listed = document.fields.get("merged_into") is None and status in (None, *_STATUSES)
         yield position, ConversationKey(position, _read_facets(document)) if is_listed else None
 

@@ -25,7 +25,7 @@ from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, FolderId, UserId
-from shared.domain.store.documents import Delete, Query, Set, Update
+from shared.domain.store.documents import Delete, Query, Remove, Set, Update
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed
@@ -168,7 +168,10 @@ async def test_a_deleted_conversation_leaves_no_gap(any_documents):
     assert await list_ids(any_documents, offset=1) == ["c000"]
 
 
-@pytest.mark.parametrize("damage", [{"created_at": "soon"}, {"started_at": None}, {"status": 7}])
+@pytest.mark.parametrize(
+    "damage",
+    [{"created_at": "soon"}, {"created_at": Remove()}, {"started_at": None}, {"status": 7}],
+)
 async def test_a_malformed_conversation_hides_no_other(documents, damage):
     await store(documents, *map(build, range(3)))
     path = conversation_path(ALICE, ConversationId("c001"))
@@ -301,6 +304,40 @@ async def test_more_key_documents_than_a_commit_takes_are_written_in_several(any
     assert [key.facets.starred for key in cut_off] == [True] * count
     assert loaded_keys == cut_off
     assert await load_keys(ConversationKeys(any_documents), now=later + OVERLAP * 2) == cut_off
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=12),
+    st.tuples(*[st.none() | st.integers(0, 9)] * 3),
+    st.integers(0, 5),
+)
+def test_pages_of_keys_are_pieces_of_the_filtered_whole(made, bounds, offset):
+    start, end, before = (None if n is None else START + timedelta(hours=n) for n in bounds)
+    wanted = replace(
+        ANY,
+        starred=True,
+        start=start,
+        end=end,
+        before=(before, ConversationId("c005")) if before else None,
+    )
+
+    async def play() -> None:
+        with closing(MemoryDatabase()) as database:
+            documents = SqliteDocuments(database, INDEXES)
+            for n, (hours, is_starred) in enumerate(made):
+                known = replace(build(hours, starred=is_starred), id=ConversationId(f"c{n:03}"))
+                await store(documents, known)
+            whole = wanted.select(await load_keys(ConversationKeys(documents)))
+            keys = ConversationKeys(documents, max_keys=2)
+            await keys.read(ALICE, KeyList.count_facets, now=NOW)
+
+            async def read(stored: KeyList) -> tuple[list[ConversationKey], int]:
+                found = [key async for key in stored.iterate(wanted, offset=offset)]
+                return found, await stored.count(wanted)
+
+            assert await keys.read(ALICE, read, now=NOW) == (whole[offset:], len(whole))
+
+    asyncio.run(play())
 
 
 async def test_nobody_without_conversations_gets_a_key_document(documents):
