@@ -207,7 +207,7 @@ async def test_a_page_reads_the_index_the_changes_and_itself(documents):
         assert (counting.documents, counting.rounds) == (1 + 1 + BATCH_SIZE, 3)
 
 
-async def test_the_first_list_reads_no_more_of_a_large_library_than_it_shows(documents):
+async def test_the_first_list_reads_no_more_of_a_large_library_than_it_shows_f4(documents):
     await store(documents, *map(build, range(FIRST_BATCH * 3)))
     counting = CountingDocuments(documents)
 

@@ -107,6 +107,14 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
             )
             where = shown.to_where()
             await ActionItems(documents).list_newest(ANN, limit=20, offset=20, where=where)
+    task = {"created_at": NOON, "completed": True, "conversation_id": "c1", "description": "Sail"}
+    await documents.write(Set("users/ann/action_items/t1", {**task, "updated_at": NOON}))
+    for completed in (None, True):
+        for conversation_id in (None, ConversationId("c1")):
+            shown = ActionItemFilter(completed=completed, conversation_id=conversation_id)
+            await ActionItems(documents).list_owned_page(
+                ANN, ("me",), limit=20, offset=200, where=shown.to_where()
+            )
     in_conversation = ActionItemFilter(conversation_id=ConversationId("c1"))
     await ActionItems(documents).list_page(ANN, limit=20, where=in_conversation.to_where())
     await ActionItems(documents).list_open(ANN, limit=20)

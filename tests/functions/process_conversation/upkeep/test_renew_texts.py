@@ -128,7 +128,7 @@ async def renewing(database) -> Renewing:
     return renewing
 
 
-async def test_a_renamed_person_is_read_again_within_the_budget_of_a_day(renewing):
+async def test_a_renamed_person_is_read_again_within_the_budget_of_a_day_f3(renewing):
     await renewing.store_processed(30)
 
     await renewing.rename("Robert")
