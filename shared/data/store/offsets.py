@@ -75,11 +75,13 @@ async def _search(
     """Return a time with so many newer records that at most MAX_SKIPPED are left to skip, and how many they are."""
     late, late_count, span = newest, 0, _FIRST_SPAN
     early: tuple[datetime, int] | None = None
-    for _ in range(_MAX_COUNTS):
+    for attempt in range(_MAX_COUNTS):
         if offset - late_count <= MAX_SKIPPED or late == _EARLIEST:
             break
         if early is None:
             middle = max(late - span, _EARLIEST)
+        elif attempt % 2:  # the time may lie at an end of a long span in which nothing was written
+            middle = late - (late - early[0]) / 2
         else:
             middle = _interpolate((late, late_count), early, offset)
         middle_count = await count_newer(middle)

@@ -88,11 +88,13 @@ class ActionItems(DerivedRecords[ActionItem]):
         others = [owner for owner in get_args(TaskOwner) if owner != "me"]
         counted = [owner for owner in others if (owner in owners) != ("me" in owners)]
         total = await self._documents.count(query) if "me" in owners else 0
-        if not counted:
-            return total
-        is_counted = Where("owner", "in", counted)
-        count = await self._documents.count(replace(query, where=(*query.where, is_counted)))
-        return abs(total - count)
+        counts = [
+            await self._documents.count(
+                replace(query, where=(*query.where, Where("owner", "==", owner)))
+            )
+            for owner in counted
+        ]
+        return abs(total - sum(counts))
 
     async def list_own(self, uid: UserId, *, limit: int) -> list[ActionItem]:
         """List the user's own tasks, newest first."""
