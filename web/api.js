@@ -183,6 +183,7 @@ export function connect(getToken, onSignedOut) {
     removeBrowser: (id) => call("DELETE", "/v1/users/fcm-token", { headers: browserHeaders(id) }),
     setPushFrequency: (frequency) => call("PATCH", "/v1/users/mentor-notification-settings", { body: { frequency } }),
     people: (cursor) => page(`/v1/users/people?${query({ limit: 500, cursor })}`),
+    renewals: () => call("GET", "/v1/users/renewals"),
     namedSpeakers: () => call("GET", "/v1/users/speakers"),
     addPerson: (name) => call("POST", "/v1/users/people", { body: { name } }),
     renamePerson: (id, value) => call("PATCH", at`/v1/users/people/${id}/name`, { body: { value } }),

@@ -82,6 +82,16 @@ class MarkingDeps(EndpointDeps):
 
     tasks: Tasks
     stores: Stores
+    quotas: Quotas
+
+
+@value
+class RenewalDeps(EndpointDeps):
+    """What having conversations read again needs."""
+
+    events: Events
+    stores: Stores
+    quotas: Quotas
 
 
 @value

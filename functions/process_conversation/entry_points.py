@@ -7,6 +7,7 @@ from functions.process_conversation.deps import (
     MergeDeps,
     ProcessDeps,
     ReindexDeps,
+    RenewalDeps,
     RetentionDeps,
     SweepDeps,
     TriggerDeps,
@@ -46,6 +47,9 @@ ENTRY_POINTS = (
     ),
     EntryPoint(
         name="mark_owner", deps=MarkingDeps, routes=(f"{_UPKEEP}.mark_owner:MARKING_ROUTES",)
+    ),
+    EntryPoint(
+        name="renew_texts", deps=RenewalDeps, routes=(f"{_UPKEEP}.renew_texts:RENEWAL_ROUTES",)
     ),
     EntryPoint(
         name="reindex_users", deps=ReindexDeps, routes=(f"{_UPKEEP}.reindex_routes:REINDEX_ROUTES",)

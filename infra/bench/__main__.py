@@ -21,6 +21,7 @@ from infra.bench.files import measure_files
 from infra.bench.imports import measure_import_times
 from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
+from infra.bench.large import measure_large_library
 from infra.bench.lists import measure_lists
 from infra.bench.masking import measure_masking
 from infra.bench.notes import measure_notes
@@ -92,6 +93,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "search": lambda: asyncio.run(measure_searches()),
     "encoder": lambda: asyncio.run(measure_encoder()),
     "lists": lambda: asyncio.run(measure_lists()),
+    "large": lambda: asyncio.run(measure_large_library()),
     "chats": lambda: asyncio.run(measure_long_chat()),
     "contexts": measure_contexts,
     "notes": lambda: asyncio.run(measure_notes()),

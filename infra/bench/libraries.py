@@ -2,25 +2,34 @@
 
 import asyncio
 import random
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, product
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
-from shared.data.conversations.conversations import Conversations
+from shared.data.conversations.conversations import Conversations, conversation_path
 from shared.data.search.library_index import LibraryIndex, chunk_id
-from shared.domain.conversations.conversation import Conversation, Segment
-from shared.domain.ids import ConversationId, UserId
+from shared.data.store.codec import dump
+from shared.data.stores import Stores
+from shared.domain.conversations.conversation import Conversation, Segment, Speaker
+from shared.domain.ids import ActionItemId, ConversationId, MemoryId, PersonId, UserId
+from shared.domain.memories.memory import Memory
+from shared.domain.people.person import Person
+from shared.domain.store.documents import Update
+from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.storage import INDEXES
+
+T = TypeVar("T")
 
 OWNER = UserId("owner")
 TURN_WORDS = 20
 QUESTION_WORDS = 6
+FACT_WORDS = 8
 FIRST_DAY = datetime(2024, 1, 1, 9, tzinfo=UTC)
 BATCH_CONVERSATIONS = 20
 
@@ -28,6 +37,23 @@ _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u",
 _WORDS = ["".join(syllables) for syllables in product(_SYLLABLES, repeat=2)]
 _CUMULATIVE_WEIGHTS = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
 """By Zipf's law: the second word is half as common as the first."""
+
+_MAX_WRITES = 200
+PERSON = PersonId("p1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCounts:
+    """How many records of each kind a library has."""
+
+    conversations: int
+    memories: int
+    tasks: int
+    people: int
+
+    @property
+    def total(self) -> int:
+        return self.conversations + self.memories + self.tasks + self.people
 
 
 class GeneratedLibrary:
@@ -56,6 +82,26 @@ class GeneratedLibrary:
             tick()
         return len(self._chunks)
 
+    async def add_records(self, counts: RecordCounts) -> None:
+        """Add memories with their rows, tasks, and people, of whom PERSON speaks in each tenth conversation."""
+        stores, dice = Stores(self.documents), random.Random(1)  # noqa: S311 - no secret
+        people = [_generate_person(n) for n in range(counts.people)]
+        tasks = [_generate_task(dice, n) for n in range(counts.tasks)]
+        memories = [_generate_memory(dice, n) for n in range(counts.memories)]
+        for person_batch in _split(people):
+            await stores.people.add_all(OWNER, person_batch)
+        for task_batch in _split(tasks):
+            await stores.action_items.add_all(OWNER, task_batch)
+        for memory_batch in _split(memories):
+            await stores.memories.add_all(OWNER, memory_batch)
+            await LibraryIndex(self.vectors).put_memories(OWNER, memory_batch)
+        speaker = dump(Speaker(name=people[1].name, person_id=PERSON))
+        changes = {"speakers": {"Ada": speaker}, "person_ids": [PERSON]}
+        for numbers in _split(range(0, counts.conversations, 10)):
+            await self.documents.write(
+                *(Update(conversation_path(OWNER, _build_id(n)), changes) for n in numbers)
+            )
+
     async def copy_rows(self, users: int, *, tick: Callable[[], None]) -> None:
         """Copy the user's chunks to so many other users."""
         rows = list((await self.vectors.fetch(OWNER, self._chunks)).values())
@@ -78,7 +124,7 @@ def generate_questions(count: int) -> list[str]:
 def _generate_conversation(dice: random.Random, number: int, turns: int) -> Conversation:
     start = FIRST_DAY + timedelta(hours=number)
     return Conversation(
-        id=ConversationId(f"talk-{number}"),
+        id=_build_id(number),
         created_at=start,
         started_at=start,
         finished_at=start + timedelta(minutes=30),
@@ -88,6 +134,31 @@ def _generate_conversation(dice: random.Random, number: int, turns: int) -> Conv
             for _ in range(turns)
         ),
     )
+
+
+def _build_id(number: int) -> ConversationId:
+    return ConversationId(f"talk-{number}")
+
+
+def _generate_person(number: int) -> Person:
+    at = FIRST_DAY + timedelta(hours=number)
+    return Person(id=PersonId(f"p{number}"), name=f"Person {number}", created_at=at, updated_at=at)
+
+
+def _generate_task(dice: random.Random, number: int) -> ActionItem:
+    at, text = FIRST_DAY + timedelta(hours=number), _generate_text(dice, FACT_WORDS)
+    return ActionItem(id=ActionItemId(f"t{number}"), description=text, created_at=at, updated_at=at)
+
+
+def _generate_memory(dice: random.Random, number: int) -> Memory:
+    at, text = FIRST_DAY + timedelta(hours=number), _generate_text(dice, FACT_WORDS)
+    return Memory(
+        id=MemoryId(f"m{number}"), content=text, category="system", created_at=at, updated_at=at
+    )
+
+
+def _split(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[n : n + _MAX_WRITES] for n in range(0, len(items), _MAX_WRITES))
 
 
 def _generate_text(dice: random.Random, words: int) -> str:

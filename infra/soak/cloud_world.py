@@ -31,7 +31,7 @@ STEADY = ("chat", "process_conversation")
 BUSY = ("chat", "library", "process_conversation", "after_turn")
 SINGLE = (
     "on_conversation_written", "on_conversation_processed", "sweep", "close_run", "tool_proxy",
-    "record_dead_letter", "end_stretch", "mark_owner", "summarise_day", "deliver_notification",
+    "record_dead_letter", "end_stretch", "mark_owner", "renew_texts", "summarise_day", "deliver_notification",
 )  # fmt: skip
 """All that asking and recording leads to; the other functions are not started."""
 SWEEP_EVERY_S = 60.0

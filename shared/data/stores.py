@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from shared.data.files.uploads import Uploads
     from shared.data.memories.memories import Memories
     from shared.data.people.people import People
+    from shared.data.people.renewals import Renewals
     from shared.data.store.dead_letters import DeadLetters
     from shared.data.store.hourly_limits import HourlyLimits
     from shared.data.store.operations import Operations
@@ -155,7 +156,7 @@ _STORES = {
         "files",
     ),
     "memories": ("memories",),
-    "people": ("people",),
+    "people": ("people", "renewals"),
     "store": (
         "hourly_limits",
         "operations",
@@ -215,6 +216,7 @@ class Stores:
     live_conversations: "LiveConversations"
     files: "Files"
     people: "People"
+    renewals: "Renewals"
     goals: "Goals"
     summary_ratings: "SummaryRatings"
     messages: "Messages"

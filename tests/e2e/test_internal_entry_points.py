@@ -30,6 +30,7 @@ from functions.process_conversation.processing.processing_routes import (
 )
 from functions.process_conversation.upkeep.mark_owner import MARKING_ROUTES
 from functions.process_conversation.upkeep.reindex_routes import REINDEX_ROUTES
+from functions.process_conversation.upkeep.renew_texts import RENEWAL_ROUTES
 from functions.process_conversation.upkeep.upkeep_routes import (
     DEAD_LETTER_ROUTES,
     FINISH_ROUTES,
@@ -68,6 +69,7 @@ INTERNAL_ROUTES: Mapping[str, Sequence[Route[Any]]] = {
     "process_conversation": PROCESS_ROUTES,
     "read_file": READ_ROUTES,
     "reindex_users": REINDEX_ROUTES,
+    "renew_texts": RENEWAL_ROUTES,
     "record_dead_letter": DEAD_LETTER_ROUTES,
     "summarise_day": DAY_ROUTES,
     "sweep": SWEEP_ROUTES,

@@ -9,12 +9,18 @@ import { listing } from "./listing.js";
 export function startPeople({ api, read }) {
   const view = find("#people");
   const speakers = find("#speakers");
+  const renewals = find("#renewals");
   const known = new Set();
   const { reload: reloadKnown, attempt } = listing(view, { page: api.people, row });
 
   async function reload() {
     known.clear();
     await reloadKnown();
+    await attempt(async () => {
+      const { done, total } = await api.renewals();
+      renewals.hidden = !total;
+      renewals.textContent = t("Read again because of a new name: {done} of {total} conversations", { done, total });
+    });
     await attempt(async () => {
       const others = (await api.namedSpeakers()).filter(({ name }) => !known.has(name));
       find("ul", speakers).replaceChildren(...others.map(speakerRow));

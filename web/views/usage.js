@@ -17,6 +17,7 @@ const NAMES = {
   outbound_calls: t("Calls to apps and services"),
   live_calls: t("Calls with live words or sound"),
   followers: t("Followed answers"),
+  renewals: t("Conversations read again"),
   stored_bytes: t("All recordings"),
 };
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];

@@ -1673,7 +1673,7 @@ QuietHoursIn = TypedDict(
 
 
 class QuotaOut(TypedDict):
-    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers"] | Literal["stored_bytes", "quota_answers"]
+    name: Literal["turns", "tokens", "reading_tokens", "ingested_bytes", "sound_bytes", "recorded_seconds", "file_seconds", "outbound_calls", "live_calls", "followers", "renewals"] | Literal["stored_bytes", "quota_answers"]
     used: int
     limit: int | None
     resets_at: str | None
@@ -1719,6 +1719,12 @@ class RegistrationOut(TypedDict):
     grant_types: list[str]
     response_types: list[str]
     token_endpoint_auth_method: str
+
+
+class RenewalsOut(TypedDict):
+    done: int
+    total: int
+    continues_at: str | None
 
 
 class ReportOut(TypedDict):

@@ -15,7 +15,7 @@ from functions.library.conversations.list_schemas import (
     HitOut,
 )
 from functions.library.conversations.snippets import collect_terms
-from shared.data.conversations.conversation_lists import ConversationFilter
+from shared.data.conversations.conversation_key import ConversationFilter
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.errors import Invalid
 from shared.domain.ids import FolderId, UserId
@@ -121,12 +121,13 @@ async def _list_all(
         limit=body.per_page,
         offset=(body.page - 1) * body.per_page,
         with_transcripts=body.include_transcript,
+        with_total=True,
         now=deps.clock.now(),
     )
     return ConversationHitsOut(
         items=await run_beside_the_loop(page.items, lambda: list(map(HitOut.of_hit, page.items))),
         current_page=body.page,
-        total_pages=math.ceil(page.total / body.per_page),
+        total_pages=math.ceil((page.total or 0) / body.per_page),
     )
 
 

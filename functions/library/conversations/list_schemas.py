@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from functions.library.conversations.snippets import Piece, cut_snippet
 from functions.library.date_filters import FirstMoment, LastMoment
-from shared.data.conversations.conversation_lists import LISTED_STATUSES, ConversationFilter
+from shared.data.conversations.conversation_key import LISTED_STATUSES, ConversationFilter
 from shared.data.search.search import Filters, FoundConversation
 from shared.domain.conversations.conversation import Conversation, LabelledSegment
 from shared.domain.ids import FolderId

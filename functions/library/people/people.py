@@ -3,6 +3,8 @@
 Also called: contacts, address book.
 """
 
+from itertools import accumulate, takewhile
+
 from starlette.responses import Response
 
 from functions.library.pagination import list_page
@@ -13,6 +15,7 @@ from functions.library.people.person_schemas import (
     PersonNameIn,
     PersonOut,
     PersonRoleIn,
+    RenewalsOut,
 )
 from shared.domain.conversations.assignments import assign_label
 from shared.domain.conversations.conversation import Conversation, Speaker
@@ -29,7 +32,8 @@ from shared.library.own_names import add_own_name
 from shared.library.record_schemas import PersonIn
 
 MAX_CONVERSATIONS = 100
-"""Conversations whose speakers are listed: their transcripts are read."""
+"""Conversations whose speakers are listed: their transcripts are read, as far as MAX_TEXT_BYTES holds them."""
+MAX_TEXT_BYTES = 2_097_152
 MAX_SPEAKERS = 200
 
 
@@ -55,9 +59,7 @@ async def list_people(
     errors=(401,),
 )
 async def list_named_speakers(deps: LibraryDeps, call: Call) -> list[NamedSpeakerOut]:
-    conversations = await deps.stores.conversations.list_between(
-        call.uid, limit=MAX_CONVERSATIONS, with_segments=True
-    )
+    conversations = await _load_newest(deps, call.uid)
     spoken: dict[str, list[Conversation]] = {}
     for conversation in conversations:
         for name in dict.fromkeys(
@@ -75,6 +77,35 @@ async def list_named_speakers(deps: LibraryDeps, call: Call) -> list[NamedSpeake
         )
         for name, found in by_count[:MAX_SPEAKERS]
     ]
+
+
+async def _load_newest(deps: LibraryDeps, uid: UserId) -> list[Conversation]:
+    """Load the newest conversations with their transcripts, as many as MAX_TEXT_BYTES holds."""
+    store = deps.stores.conversations
+    newest = await store.list_between(uid, limit=MAX_CONVERSATIONS)
+    sizes = accumulate(conversation.text_bytes for conversation in newest)
+    count = sum(1 for _ in takewhile(lambda size: size <= MAX_TEXT_BYTES, sizes))
+    found = await store.find_many(
+        uid, [conversation.id for conversation in newest[: max(1, count)]]
+    )
+    whole = await store.load_transcripts(uid, found)
+    return [loaded or stored for loaded, stored in zip(whole, found, strict=True)]
+
+
+@route(
+    "GET",
+    "/v1/users/renewals",
+    "Say how many conversations were read again, of those that follow a new name",
+    errors=(401,),
+)
+async def show_renewals(deps: LibraryDeps, call: Call) -> RenewalsOut:
+    renewals = await deps.stores.renewals.list_open(call.uid)
+    due_times = [renewal.due_at for renewal in renewals if renewal.due_at]
+    return RenewalsOut(
+        done=sum(renewal.done for renewal in renewals),
+        total=sum(renewal.total for renewal in renewals),
+        continues_at=max(due_times, default=None),
+    )
 
 
 @route("POST", "/v1/users/people", "Name a person", errors=(400, 401, 409, 413, 415, 422))
@@ -110,7 +141,7 @@ async def get_person(deps: LibraryDeps, call: Call) -> PersonOut:
 @route(
     "PATCH",
     "/v1/users/people/{person_id}/name",
-    "Rename a person; every conversation and every search has the new name at once",
+    "Rename a person; transcripts and searches have the new name at once, what models wrote follows within days",
     errors=(401, 404, 422),
     is_query_accepted=True,
 )
@@ -194,6 +225,7 @@ def _find_recorded_name(conversation: Conversation, speaker: str) -> str:
 ROUTES = (
     list_people,
     list_named_speakers,
+    show_renewals,
     add_person,
     get_person,
     rename_person,

@@ -50,6 +50,17 @@ class NamedSpeakerOut(Wire):
     last_spoke_at: Utc
 
 
+class RenewalsOut(Wire):
+    """How far texts follow new names: `done` of `total` conversations were looked at; both 0 where nothing is to follow.
+
+    It goes on at `continues_at`, null where that is left to tasks.
+    """
+
+    done: int
+    total: int
+    continues_at: Utc | None
+
+
 class AssignQuery(Wire):
     """The identity of a speaker: a person's id, or whether it is the owner; empty removes it.
 

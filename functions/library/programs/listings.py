@@ -12,7 +12,8 @@ from functions.library.programs.program_schemas import (
     ConversationsFilter,
     MemoriesFilter,
 )
-from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES, ConversationFilter
+from shared.data.conversations.conversation_key import ConversationFilter
+from shared.data.conversations.conversation_lists import MAX_TEXT_BYTES
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import FolderId, UserId

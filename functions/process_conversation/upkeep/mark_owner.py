@@ -1,13 +1,17 @@
 """Marking of the owner in stored conversations, by names that they say are their own."""
 
+from dataclasses import replace
+
 from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.processing.own_speakers import mark_stored_owner
 from functions.process_conversation.upkeep.upkeep_schemas import MarkOwnerIn
 from shared import telemetry
 from shared.data.conversations.conversations import IncompleteTranscript
 from shared.domain.conversations.conversation import Conversation
-from shared.domain.errors import NotFound
+from shared.domain.conversations.renewal import OWN_NAMES, Renewal
+from shared.domain.errors import NotFound, QuotaExceeded
 from shared.domain.ids import UserId
+from shared.domain.quota_day import find_day_end
 from shared.edge.declare.routes import Call, route
 from shared.library.own_names_schedule import schedule_marking
 
@@ -20,19 +24,44 @@ PAGE_SIZE = 25
 async def on_marking(deps: MarkingDeps, call: Call[MarkOwnerIn]) -> None:
     """Mark the owner in a page of conversations, then have the next page done.
 
-    A repeat changes nothing; names that were changed since leave the rest to their own task.
+    What is marked is read again: beyond the budget of a day the rest is left to the next one. A repeat
+    changes nothing; names that were changed since leave the rest to their own task.
     """
-    uid = call.body.uid
+    uid, cursor = call.body.uid, call.body.cursor
     profile = await deps.stores.profiles.get(uid)
     if profile.own_names_set_at != call.body.set_at:
-        return
-    page = await deps.stores.conversations.list_page(uid, limit=PAGE_SIZE, after=call.body.cursor)
-    count = 0
-    for conversation in page.items:
-        count += await _mark(deps, uid, conversation, profile.own_names)
-    telemetry.add_fields(conversations_marked=count)
+        return None
+    page = await deps.stores.conversations.list_page(uid, limit=PAGE_SIZE, after=cursor)
+    try:
+        for conversation in page.items:
+            if await _mark(deps, uid, conversation, profile.own_names):
+                telemetry.count(conversations_marked=1)
+                await deps.quotas.take(uid, "renewals", now=deps.clock.now())
+    except QuotaExceeded:
+        at = find_day_end(deps.clock.now())
+        await schedule_marking(deps.tasks, uid, profile, cursor=cursor, at=at)
+        return await _show_progress(deps, call.body, 0, cursor, is_over=False)
     if page.next is not None:
         await schedule_marking(deps.tasks, uid, profile, cursor=page.next)
+    count, is_over = len(page.items), page.next is None
+    return await _show_progress(deps, call.body, count, page.next, is_over=is_over)
+
+
+async def _show_progress(
+    deps: MarkingDeps, body: MarkOwnerIn, count: int, cursor: str | None, *, is_over: bool
+) -> None:
+    """Tell the owner how far it is; a repeated page counts once."""
+    uid, renewals = body.uid, deps.stores.renewals
+    known = await renewals.find(uid, OWN_NAMES)
+    if known is None or known.requested_at != body.set_at:
+        if body.cursor is not None:
+            return
+        total = await deps.stores.conversations.count_all(uid)
+        known = Renewal(subject=OWN_NAMES, requested_at=body.set_at, total=total)
+        await deps.stores.documents.write(renewals.build_request(uid, known))
+    if known.cursor == body.cursor:
+        done = replace(known, done=known.done + count, cursor=cursor)
+        await renewals.save(uid, done, is_over=is_over)
 
 
 async def _mark(

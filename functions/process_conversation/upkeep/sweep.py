@@ -1,4 +1,4 @@
-"""Sweep: begins again what is stuck, of all users: waiting conversations, abandoned attempts, lapsed runs; empties bins.
+"""Sweep: begins again what is stuck or due, of all users: conversations, attempts, runs, renewals; empties bins.
 
 Also called: cron job, scheduler, watchdog, crash recovery.
 """
@@ -25,6 +25,7 @@ MAX_BATCHES = 25
 SEARCH_MINUTES = 3
 """In so many minutes of an hour the search for missed events is asked for, which one task answers."""
 CLOSE_RUN_TARGET = "close_run"
+RENEWAL_TARGET = "renew_texts"
 PROBE_COUNT = 1
 """How many waiting conversations each sweep tries before their time: whether an outage is over."""
 WAKE_SPREAD_S = 60
@@ -39,7 +40,10 @@ async def sweep(deps: SweepDeps) -> None:
     probes = await _resume(deps, await _list_waiting(deps, limit=PROBE_COUNT), _publish_again)
     runs = await _resume_due(deps, "runs", _close_run)
     binned = await _resume_due(deps, "bin", _delete_binned)
-    telemetry.add_fields(conversations=conversations, probes=probes, runs=runs, binned=binned)
+    renewals = await _resume_due(deps, "renewals", _renew)
+    telemetry.add_fields(
+        conversations=conversations, probes=probes, runs=runs, binned=binned, renewals=renewals
+    )
     if deps.clock.now().minute < SEARCH_MINUTES:
         await schedule_search(deps.tasks, deps.clock.now())
 
@@ -132,6 +136,13 @@ async def _close_run(deps: SweepDeps, run: Document, now: datetime) -> None:
         uid, run_id = _parse_path(run)
         name = f"close-{run_id}-{now:%Y%m%dT%H%M}"
         await deps.tasks.create(CLOSE_RUN_TARGET, name, {"uid": uid, "run_id": run_id})
+
+
+async def _renew(deps: SweepDeps, renewal: Document, now: datetime) -> None:
+    """Have the next conversations of a renamed person read again."""
+    uid, subject = _parse_path(renewal)
+    name = f"renew-{telemetry.hash_id(uid)}-{subject}-{now:%Y%m%dT%H%M}"
+    await deps.tasks.create(RENEWAL_TARGET, name, {"uid": uid, "subject": subject})
 
 
 def _parse_path(document: Document) -> tuple[str, str]:

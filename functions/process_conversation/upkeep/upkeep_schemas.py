@@ -21,6 +21,13 @@ class MarkOwnerIn(Wire):
     cursor: str | None = None
 
 
+class RenewalIn(Wire):
+    """A person whose conversations are to be read again, because they have another name."""
+
+    uid: UserId
+    subject: str
+
+
 class FinishMergeIn(Wire):
     """A merge that can no longer be undone."""
 

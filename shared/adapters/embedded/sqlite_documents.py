@@ -148,8 +148,9 @@ class SqliteDocuments:
 
     async def count(self, query: Query) -> int:
         sql, values = self._select(query, "1")
-        rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())
-        return len(rows)
+        counting = f"SELECT count(*) FROM ({sql})"  # noqa: S608 - as the query is built
+        [(total,)] = await self._database.read(lambda c: c.execute(counting, values).fetchall())
+        return int(total)
 
     async def sum(self, query: Query, fields: Sequence[str]) -> list[int]:
         columns = ", ".join("json_extract(fields, ?)" for _ in fields)

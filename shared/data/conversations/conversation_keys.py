@@ -1,77 +1,98 @@
-"""Conversation keys: what lists sort and filter by, for all conversations of a user in few documents.
+"""Conversation keys: what lists sort and filter by, in documents by time, and an index that counts them.
 
 Who changes a conversation does not write them. Each write of a field that stands in a key stamps
-`listed_at` on the conversation, and the next reader takes in what was stamped since the last one.
+`listed_at` on the conversation, and the next reader takes in what was stamped since the last one. A library
+that was never listed is read from its newest conversation on, only as far as a list goes.
 
-Also called: materialized view, denormalization.
+Also called: materialized view, denormalization, pagination index.
 """
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import NamedTuple, get_args
+from typing import Any, TypeVar, get_args
 
+from shared.data.conversations.conversation_key import (
+    ConversationFilter,
+    ConversationKey,
+    Facets,
+    KeyPage,
+    Position,
+)
 from shared.data.store.paging import iter_documents
 from shared.domain.conversations.conversation import ConversationStatus
 from shared.domain.errors import PreconditionFailed, Unavailable
-from shared.domain.ids import ConversationId, FolderId, UserId
-from shared.domain.store.documents import (
-    Create,
-    Document,
-    Order,
-    Query,
-    Update,
-    Where,
-    Write,
-)
+from shared.domain.ids import ConversationId, UserId
+from shared.domain.store.documents import Delete, Document, Order, Query, Set, Where, Write
 from shared.domain.value import value
-from shared.ports import Documents
+from shared.ports import Documents, Transaction
 
-MAX_KEYS = 2_000
-"""Keys of one document: about 200 KB, and 500 KB where all ids are long."""
+T = TypeVar("T")
+
+MAX_KEYS = 1_000
+"""Keys of one document: about 100 KB, and 250 KB where all ids are long."""
 MAX_WRITTEN = 10
 """Key documents that one commit writes."""
-MAX_CACHED_TEXTS = 8
-"""Decoded key documents that a process keeps: about a megabyte each."""
+MAX_CACHED_KEYS = 60_000
+"""Decoded keys that a process keeps, at about half a kilobyte each."""
+FIRST_BATCH = 100
+"""Conversations that are read for a list of a library that was not listed that far."""
+NEXT_BATCH = 500
 OVERLAP = timedelta(minutes=2)
 """A write may be stored this long after its stamp: clocks differ, and transactions run again."""
+KEY_FIELDS = ("created_at", *Facets._fields)
 _PAGE_SIZE = 500
 _MAX_ATTEMPTS = 3
 _EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+_LATEST: Position = (datetime(9999, 1, 1, tzinfo=UTC), ConversationId("~"))
 _STATUSES = get_args(ConversationStatus)
 
 
-class ConversationKey(NamedTuple):
-    """A conversation as lists see it. Of two, the greater one was created later.
-
-    A named tuple, because thousands are made for one list.
-    """
-
-    created_at: datetime
-    id: ConversationId
-    status: ConversationStatus = "processing"
-    discarded: bool = False
-    starred: bool = False
-    folder_id: FolderId | None = None
-
-
-KEY_FIELDS = ("created_at", "status", "discarded", "starred", "folder_id")
-_Keys = dict[ConversationId, ConversationKey]
-_Changes = dict[ConversationId, ConversationKey | None]
+class KeysChanged(Unavailable):
+    """Another reader stored other keys meanwhile."""
 
 
 @value
-class _StoredKeys:
-    """The keys as stored: each document's, and when a reader last took in changes."""
+class _Index:
+    """What is stored of all pages, the newest first. What is older than `rest` stands in none; None: everything does.
 
-    documents: Sequence[Document]
-    keys: Sequence[Mapping[ConversationId, ConversationKey]]
-    merged_at: datetime | None
+    Changes are taken in until `merged_at`.
+    """
 
-    def merge(self) -> _Keys:
-        return {name: key for keys in self.keys for name, key in keys.items()}
+    pages: tuple[KeyPage, ...] = ()
+    rest: Position | None = _LATEST
+    merged_at: datetime = _EARLIEST
+
+
+class KeyCache:
+    """Keeps the keys of documents by the hash of their text; the oldest are evicted."""
+
+    def __init__(self, max_keys: int = MAX_CACHED_KEYS) -> None:
+        self._free = max_keys
+        self._keys_by_hash: OrderedDict[str, Sequence[ConversationKey]] = OrderedDict()
+
+    def find(self, text_hash: str) -> Sequence[ConversationKey] | None:
+        if text_hash in self._keys_by_hash:
+            self._keys_by_hash.move_to_end(text_hash)
+        return self._keys_by_hash.get(text_hash)
+
+    def keep(self, text_hash: str, keys: Sequence[ConversationKey]) -> None:
+        if text_hash not in self._keys_by_hash:
+            self._free -= len(keys)
+        self._keys_by_hash[text_hash] = keys
+        while self._free < 0:
+            self._free += len(self._keys_by_hash.popitem(last=False)[1])
 
 
 class ConversationKeys:
@@ -81,154 +102,334 @@ class ConversationKeys:
         """Put at most `max_keys` keys into a document."""
         self._documents = documents
         self._max_keys = max_keys
+        self._cache = KeyCache()
 
-    async def load(self, uid: UserId, *, now: datetime) -> list[ConversationKey]:
-        """Return the keys of all conversations, newest first, with all changes until now.
+    async def read(
+        self, uid: UserId, work: Callable[["KeyList"], Awaitable[T]], *, now: datetime
+    ) -> T:
+        """Return what `work` reads of the keys with all changes until now, and store what it found out.
 
-        Reads the key documents and what changed since the last call; the first call reads everything.
-        A conversation that was just deleted may still be among them.
+        It runs again where another reader stored keys meanwhile; at last, whatever is stored is built anew.
         """
-        stored = await self._read(uid)
-        changed = await self._list_changed(uid, stored.merged_at)
-        current = {**stored.merge(), **changed}
-        if _is_worth_storing(stored, changed, now):
-            documents = _apply_changes(stored.keys, changed, self._max_keys)
-            with suppress(PreconditionFailed, Unavailable):  # another reader was faster
-                await self._store(uid, stored, documents, now)
-        return sorted(filter(None, current.values()), reverse=True)
+        for attempt in range(_MAX_ATTEMPTS):
+            with suppress(KeysChanged):
+                keys = await self._open(uid, is_new=attempt == _MAX_ATTEMPTS - 1)
+                await keys.take_in_changes(now)
+                result = await work(keys)
+                await keys.save()
+                return result
+        raise Unavailable("The keys of conversations changed while they were read")
 
-    async def _store(
-        self, uid: UserId, stored: _StoredKeys, documents: Sequence[_Keys], now: datetime
-    ) -> None:
-        """Write what changed; in several commits, the last one says that the changes are taken in.
-
-        Raises PreconditionFailed where another reader wrote meanwhile.
-        """
-        writes = [*_build_writes(uid, stored, documents, now)]
-        if len(writes) > MAX_WRITTEN:
-            writes = [*_build_writes(uid, stored, documents, stored.merged_at)]
-            writes.append(Update(_document_path(uid, 0), {"merged_at": now}))
-        for n in range(0, len(writes), MAX_WRITTEN):
-            await self._documents.write(*writes[n : n + MAX_WRITTEN])
-
-    async def forget(self, uid: UserId, ids: Iterable[ConversationId]) -> None:
+    async def forget(self, uid: UserId, positions: Iterable[Position], *, now: datetime) -> None:
         """Remove the keys of deleted conversations; lists remove those that are left."""
-        gone = dict.fromkeys(ids)
-        for _ in range(_MAX_ATTEMPTS):
-            stored = await self._read(uid)
-            writes = list(_build_removals(stored, gone))
-            if not writes:
-                return
-            with suppress(PreconditionFailed, Unavailable):
-                await self._documents.write(*writes)
-                return
+        await self.read(uid, lambda keys: keys.apply(dict.fromkeys(positions)), now=now)
 
-    async def _read(self, uid: UserId) -> _StoredKeys:
-        documents = await self._documents.query(Query(collection=_collection_path(uid)))
-        in_order = sorted(documents, key=lambda document: int(document.id))
-        return _StoredKeys(
-            documents=in_order,
-            keys=[_decode(document.fields["keys"]) for document in in_order],
-            merged_at=in_order[0].fields["merged_at"] if in_order else None,
+    async def _open(self, uid: UserId, *, is_new: bool) -> "KeyList":
+        document = await self._documents.get(_index_path(uid))
+        text = document.fields["index"] if document else None
+        index = _Index() if is_new or text is None else _decode_index(text)
+        return KeyList(
+            self._documents, uid, index, text, cache=self._cache, max_keys=self._max_keys
         )
 
-    async def _list_changed(self, uid: UserId, merged_at: datetime | None) -> _Changes:
-        """Return the keys that were stamped since, or all; None for what is not listed."""
-        field = "listed_at" if merged_at else "created_at"
+
+class KeyList:
+    """The keys of a user at one moment: pages are read when they are needed, and written by save()."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        uid: UserId,
+        index: _Index,
+        stored_text: str | None,
+        *,
+        cache: KeyCache,
+        max_keys: int,
+    ) -> None:
+        self._documents = documents
+        self._uid = uid
+        self._pages = list(index.pages)
+        self._rest = index.rest
+        self._merged_at = index.merged_at
+        self._is_due = False
+        self._stored_text = stored_text
+        self._changed: dict[int, Sequence[ConversationKey]] = {}
+        self._gone: set[int] = set()
+        self._cache = cache
+        self._max_keys = max_keys
+
+    async def iterate(
+        self, wanted: ConversationFilter, *, offset: int = 0
+    ) -> AsyncGenerator[ConversationKey, None]:
+        """Yield the wanted keys after the first `offset`, the newest first. Raises KeysChanged."""
+        newest: Position | None = None
+        for page in tuple(self._pages):
+            count = wanted.count(page, newest)
+            newest = page.oldest
+            if count is not None and count <= offset:
+                offset -= count
+                continue
+            selected = wanted.select(await self._load(page))
+            for key in selected[offset:]:
+                yield key
+            offset = max(0, offset - len(selected))
+        size = FIRST_BATCH
+        while self._rest is not None:
+            selected = wanted.select(await self._extend(size))
+            for key in selected[offset:]:
+                yield key
+            offset, size = max(0, offset - len(selected)), NEXT_BATCH
+
+    async def count(self, wanted: ConversationFilter) -> int:
+        """Count the wanted keys; reads the whole library once. Raises KeysChanged."""
+        await self._complete()
+        total, newest = 0, None
+        for page in self._pages:
+            count = wanted.count(page, newest)
+            total += len(wanted.select(await self._load(page))) if count is None else count
+            newest = page.oldest
+        return total
+
+    async def count_facets(self) -> Mapping[Facets, int]:
+        """Count all keys by their facets; reads the whole library once. Raises KeysChanged."""
+        await self._complete()
+        total: Counter[Facets] = Counter()
+        for page in self._pages:
+            total.update(page.counts)
+        return total
+
+    async def take_in_changes(self, now: datetime) -> None:
+        """Apply what was stamped since the last reader. Raises KeysChanged."""
+        changes = await self._list_changed() if self._merged_at > _EARLIEST else {}
+        await self.apply(changes)
+        self._is_due = bool(changes) and self._merged_at < now - OVERLAP
+        self._merged_at = now
+
+    async def apply(self, changes: Mapping[Position, ConversationKey | None]) -> None:
+        """Put keys where they belong, and remove those that are None. Raises KeysChanged."""
+        groups: dict[int | None, dict[Position, ConversationKey | None]] = {}
+        for position, key in changes.items():
+            if self._rest is None or position >= self._rest:
+                groups.setdefault(self._find_number(position), {})[position] = key
+        for number, group in groups.items():
+            page = next((page for page in self._pages if page.number == number), None)
+            known = {key.position: key for key in (await self._load(page) if page else ())}
+            current = {place: key for place, key in {**known, **group}.items() if key}
+            if current != known:
+                self._replace(page, sorted(current.values(), reverse=True))
+            if len(self._changed) >= MAX_WRITTEN:
+                await self.save()
+
+    async def save(self) -> None:
+        """Store what changed, together with the index, unless another reader was faster."""
+        if not (self._changed or self._gone or self._is_due):
+            return
+        writes = list(self._build_writes())
+        text = self._encode_index()
+
+        async def work(tx: Transaction) -> None:
+            document = await tx.get(_index_path(self._uid))
+            if (document.fields["index"] if document else None) != self._stored_text:
+                raise PreconditionFailed("Another reader stored keys meanwhile")
+            tx.write(*writes, Set(_index_path(self._uid), {"index": text}))
+
+        with suppress(PreconditionFailed, Unavailable):
+            await self._documents.transaction(work)
+            self._stored_text, self._is_due = text, False
+            self._changed, self._gone = {}, set()
+
+    async def _complete(self) -> None:
+        while self._rest is not None:
+            await self._extend(NEXT_BATCH)
+
+    async def _extend(self, count: int) -> Sequence[ConversationKey]:
+        """Read so many older conversations, and return their keys."""
         query = Query(
-            collection=f"users/{uid}/conversations",
-            where=(Where(field, ">", merged_at - OVERLAP if merged_at else _EARLIEST),),
-            order_by=(Order(field),),
-            limit=_PAGE_SIZE,
-            fields=tuple({*KEY_FIELDS, "merged_into", field}),
+            collection=f"users/{self._uid}/conversations",
+            where=(Where("created_at", ">", _EARLIEST),),
+            order_by=(Order("created_at", "desc"),),
+            limit=count,
+            start_after=self._rest,
+            fields=(*KEY_FIELDS, "merged_into"),
         )
-        return {
-            ConversationId(document.id): _build_key(document)
-            async for document in iter_documents(self._documents, query)
-        }
+        documents = await self._documents.query(query)
+        last = documents[-1] if len(documents) == count else None
+        found = dict(_build_changes(documents))
+        self._rest = _read_position(last) if last else None
+        self._is_due = bool(documents or self._pages)
+        await self.apply(found)
+        return [key for key in found.values() if key]
+
+    async def _list_changed(self) -> dict[Position, ConversationKey | None]:
+        query = Query(
+            collection=f"users/{self._uid}/conversations",
+            where=(Where("listed_at", ">", self._merged_at - OVERLAP),),
+            order_by=(Order("listed_at"),),
+            limit=_PAGE_SIZE,
+            fields=(*KEY_FIELDS, "merged_into", "listed_at"),
+        )
+        changed = [document async for document in iter_documents(self._documents, query)]
+        return dict(_build_changes(changed))
+
+    async def _load(self, page: KeyPage) -> Sequence[ConversationKey]:
+        """Return the keys of a page, the newest first. Raises KeysChanged."""
+        if page.number in self._changed:
+            return self._changed[page.number]
+        if (cached := self._cache.find(page.text_hash)) is not None:
+            return cached
+        document = await self._documents.get(_page_path(self._uid, page.number))
+        text = document.fields["keys"] if document else ""
+        if _hash(text) != page.text_hash:
+            raise KeysChanged("The keys of conversations changed while they were read")
+        keys = _decode_keys(text)
+        self._cache.keep(page.text_hash, keys)
+        return keys
+
+    def _find_number(self, position: Position) -> int | None:
+        """Return the number of the page where a key belongs; None where there is no page."""
+        for page in self._pages:
+            if page.oldest <= position:
+                return page.number
+        return self._pages[-1].number if self._pages else None
+
+    def _replace(self, page: KeyPage | None, keys: Sequence[ConversationKey]) -> None:
+        """Put these keys, the newest first, in place of those of a page: into two pages where they are too many."""
+        place = self._pages.index(page) if page else 0
+        unused = 1 + max((page.number for page in self._pages), default=-1)
+        numbers = [
+            page.number if page else unused,
+            *range(unused + (page is None), unused + len(keys)),
+        ]
+        parts = list(_split(keys, self._max_keys))
+        new = [
+            KeyPage(
+                number=number,
+                text_hash="",
+                oldest=part[-1].position,
+                counts=Counter(key.facets for key in part),
+            )
+            for number, part in zip(numbers, parts, strict=False)
+        ]
+        self._pages[place : place + (page is not None)] = new
+        self._changed |= {p.number: part for p, part in zip(new, parts, strict=True)}
+        if page and not parts:
+            self._changed.pop(page.number, None)
+            self._gone.add(page.number)
+
+    def _build_writes(self) -> Iterator[Write]:
+        """Yield the writes of changed pages, and note the hashes of their texts."""
+        texts = {number: _encode_keys(keys) for number, keys in self._changed.items()}
+        hashes = {number: _hash(text) for number, text in texts.items()}
+        self._pages = [
+            KeyPage(
+                number=page.number,
+                text_hash=hashes.get(page.number, page.text_hash),
+                oldest=page.oldest,
+                counts=page.counts,
+            )
+            for page in self._pages
+        ]
+        for number, keys in self._changed.items():
+            self._cache.keep(hashes[number], keys)
+            yield Set(_page_path(self._uid, number), {"keys": texts[number]})
+        yield from (Delete(_page_path(self._uid, n)) for n in self._gone - self._changed.keys())
+
+    def _encode_index(self) -> str:
+        pages = [
+            [
+                page.number,
+                page.text_hash,
+                _dump_position(page.oldest),
+                [[*f, n] for f, n in page.counts.items()],
+            ]
+            for page in self._pages
+        ]
+        rest = _dump_position(self._rest) if self._rest else None
+        return _dumps({"pages": pages, "rest": rest, "merged_at": self._merged_at.isoformat()})
 
 
-def _build_key(document: Document) -> ConversationKey | None:
-    """Return the key of a conversation; None for one that was merged, or has no valid time."""
-    created_at, *others = (document.fields.get(name) for name in KEY_FIELDS)
-    status, discarded, starred, folder_id = others
-    is_merged = document.fields.get("merged_into") is not None
-    if is_merged or not isinstance(created_at, datetime) or status not in (None, *_STATUSES):
-        return None
-    return ConversationKey(
-        created_at=created_at,
-        id=ConversationId(document.id),
-        status=status or "processing",
-        discarded=bool(discarded),
-        starred=bool(starred),
-        folder_id=folder_id,
+def _decode_index(text: str) -> _Index:
+    stored = json.loads(text)
+    return _Index(
+        pages=tuple(
+            KeyPage(
+                number=number,
+                text_hash=text_hash,
+                oldest=_load_position(oldest),
+                counts={Facets(*facets): n for *facets, n in counts},
+            )
+            for number, text_hash, oldest, counts in stored["pages"]
+        ),
+        rest=_load_position(stored["rest"]) if stored["rest"] else None,
+        merged_at=datetime.fromisoformat(stored["merged_at"]),
     )
 
 
-def _is_worth_storing(stored: _StoredKeys, changed: _Changes, now: datetime) -> bool:
-    """Tell whether a later reader would have to read the same changes again."""
-    if not changed or stored.merged_at is None:
-        return any(changed.values())
-    known = stored.merge()
-    is_news = any(known.get(name) != key for name, key in changed.items())
-    return is_news or stored.merged_at < now - OVERLAP
+def _build_changes(
+    documents: Iterable[Document],
+) -> Iterator[tuple[Position, ConversationKey | None]]:
+    """Yield where conversations stand, and their keys: none for those that were merged, or are malformed."""
+    for document in documents:
+        if not isinstance(document.fields.get("created_at"), datetime):
+            continue
+        position, status = _read_position(document), document.fields.get("status")
+        is_listed = document.fields.get("merged_into") is None and status in (None, *_STATUSES)
+        yield position, ConversationKey(position, _read_facets(document)) if is_listed else None
 
 
-def _apply_changes(
-    stored: Sequence[Mapping[ConversationId, ConversationKey]], changed: _Changes, max_keys: int
-) -> Sequence[_Keys]:
-    """Return the keys of each document: a changed one where it stands, a new one at the end."""
-    documents = [dict(keys) for keys in stored]
-    for name, key in sorted(changed.items()):
-        place = next((keys for keys in documents if name in keys), None)
-        if place is None and key is not None:
-            if not documents or len(documents[-1]) >= max_keys:
-                documents.append({})
-            place = documents[-1]
-        if place is not None and key is not None:
-            place[name] = key
-        elif place is not None:
-            del place[name]
-    return documents
+def _read_position(document: Document) -> Position:
+    return document.fields["created_at"], ConversationId(document.id)
 
 
-def _build_writes(
-    uid: UserId, stored: _StoredKeys, documents: Sequence[_Keys], taken_in_until: datetime | None
-) -> Iterator[Write]:
-    """Yield the writes of the documents that changed; each depends on what was read."""
-    for number, keys in enumerate(documents):
-        merged_at = {"merged_at": taken_in_until} if number == 0 else {}
-        if number >= len(stored.documents):
-            yield Create(_document_path(uid, number), {"keys": _encode(keys), **merged_at})
-        elif merged_at or keys != stored.keys[number]:
-            before = stored.documents[number]
-            yield Update(before.path, {"keys": _encode(keys), **merged_at}, before.version)
+def _read_facets(document: Document) -> Facets:
+    fields = document.fields
+    return Facets(
+        status=fields.get("status") or "processing",
+        discarded=bool(fields.get("discarded")),
+        starred=bool(fields.get("starred")),
+        folder_id=fields.get("folder_id"),
+    )
 
 
-def _build_removals(stored: _StoredKeys, gone: Mapping[ConversationId, object]) -> Iterator[Write]:
-    for document, keys in zip(stored.documents, stored.keys, strict=True):
-        left = {name: key for name, key in keys.items() if name not in gone}
-        if len(left) < len(keys):
-            yield Update(document.path, {"keys": _encode(left)}, document.version)
+def _split(keys: Sequence[ConversationKey], max_keys: int) -> Iterator[Sequence[ConversationKey]]:
+    """Divide keys evenly into as few parts as hold them."""
+    count = -(-len(keys) // max_keys)
+    for n in range(count):
+        yield keys[n * len(keys) // count : (n + 1) * len(keys) // count]
 
 
-def _encode(keys: _Keys) -> str:
+def _encode_keys(keys: Sequence[ConversationKey]) -> str:
     """Write keys as JSON text: a list would be indexed, and takes longer to read."""
-    rows = [[key.created_at.isoformat(), *key[1:]] for key in keys.values()]
-    return json.dumps(rows, separators=(",", ":"))
+    return _dumps([[*_dump_position(key.position), *key.facets] for key in keys])
 
 
-@lru_cache(maxsize=MAX_CACHED_TEXTS)
-def _decode(text: str) -> Mapping[ConversationId, ConversationKey]:
-    return {
-        row[1]: ConversationKey(datetime.fromisoformat(row[0]), *row[1:])
-        for row in json.loads(text)
-    }
+def _decode_keys(text: str) -> Sequence[ConversationKey]:
+    return [
+        ConversationKey(_load_position((at, name)), Facets(*facets))
+        for at, name, *facets in json.loads(text)
+    ]
 
 
-def _collection_path(uid: UserId) -> str:
-    return f"users/{uid}/conversation_keys"
+def _dump_position(position: Position) -> tuple[str, str]:
+    return position[0].isoformat(), position[1]
 
 
-def _document_path(uid: UserId, number: int) -> str:
-    return f"{_collection_path(uid)}/{number}"
+def _load_position(stored: Sequence[str]) -> Position:
+    at, name = stored
+    return datetime.fromisoformat(at), ConversationId(name)
+
+
+def _dumps(content: Any) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _index_path(uid: UserId) -> str:
+    return f"users/{uid}/conversation_keys/index"
+
+
+def _page_path(uid: UserId, number: int) -> str:
+    return f"users/{uid}/conversation_keys/{number}"

@@ -1,16 +1,23 @@
 """Conversation lists: conversations by filter, newest first, from any offset, with their transcripts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 
 from anyio import to_thread
 
-from shared.data.conversations.conversation_keys import ConversationKey, ConversationKeys
+from shared.data.conversations.conversation_key import (
+    ConversationFilter,
+    ConversationKey,
+    Position,
+)
+from shared.data.conversations.conversation_keys import ConversationKeys, KeyList
 from shared.data.conversations.conversations import Conversations, conversation_path, load_shown
 from shared.data.conversations.long_transcripts import MAX_SEGMENTS_ON_THE_LOOP
 from shared.data.store.paging import format_cursor, parse_cursor
 from shared.domain.conversations.conversation import Conversation
-from shared.domain.ids import ConversationId, FolderId, UserId
+from shared.domain.ids import UserId
 from shared.domain.store.documents import Document
 from shared.domain.value import value
 from shared.ports import Documents
@@ -19,44 +26,18 @@ BATCH_SIZE = 50
 """Conversations that are read in one round."""
 MAX_TEXT_BYTES = 8_388_608
 """The transcripts and photos of one page."""
-LISTED_STATUSES = ("processing", "completed")
-
-
-@value
-class ConversationFilter:
-    """The conversations of a list; None is any. `start` and `end` are included, over `created_at`."""
-
-    statuses: Collection[str] = LISTED_STATUSES
-    discarded: bool | None = False
-    starred: bool | None = None
-    folder_ids: Collection[FolderId] | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-
-    def select(self, keys: Sequence[ConversationKey]) -> list[ConversationKey]:
-        return [key for key in keys if self._matches(key)]
-
-    def _matches(self, key: ConversationKey) -> bool:
-        return (
-            key.status in self.statuses
-            and (self.discarded is None or self.discarded == key.discarded)
-            and (self.starred is None or self.starred == key.starred)
-            and (self.folder_ids is None or key.folder_id in self.folder_ids)
-            and (self.start is None or self.start <= key.created_at)
-            and (self.end is None or key.created_at <= self.end)
-        )
 
 
 @value
 class ConversationPage:
     """A page of a list; `next` is the cursor of what follows, None at the end.
 
-    `total` conversations are in the whole list, from the cursor on where there was one.
+    `total` conversations are in the whole list, from the cursor on where there was one, if that was asked for.
     """
 
     items: Sequence[Conversation]
     next: str | None
-    total: int
+    total: int | None = None
 
 
 class ConversationLists:
@@ -76,64 +57,57 @@ class ConversationLists:
         offset: int = 0,
         after: str | None = None,
         with_transcripts: bool = True,
+        with_total: bool = False,
     ) -> ConversationPage:
         """Return up to `limit` conversations, newest first, whole or without transcript and photos.
 
         They begin after `offset` others, or after the cursor `after`. Beyond MAX_TEXT_BYTES they come
         without transcript and photos. Raises Invalid for a cursor that is not ours.
         """
-        boundary = parse_cursor(after)
-        keys = wanted.select(await self._keys.load(uid, now=now))
-        if boundary is not None:
-            keys = [key for key in keys if key[:2] < boundary]
+        before = parse_cursor(after)
+        wanted = replace(wanted, before=before) if before else wanted
         room = MAX_TEXT_BYTES if with_transcripts else 0
-        reader = _PageReader(self._documents, uid, keys[offset:], max_text_bytes=room)
-        conversations = await reader.read(limit)
-        if reader.missing_ids:
-            await self._keys.forget(uid, reader.missing_ids)
-        return ConversationPage(items=conversations, next=reader.cursor, total=len(keys))
+
+        async def read(keys: KeyList) -> ConversationPage:
+            reader = _PageReader(self._documents, uid, max_text_bytes=room)
+            async with aclosing(keys.iterate(wanted, offset=offset)) as wanted_keys:
+                conversations = await reader.read(wanted_keys, limit)
+            await keys.apply(dict.fromkeys(reader.missing))
+            total = await keys.count(wanted) if with_total else None
+            return ConversationPage(items=conversations, next=reader.cursor, total=total)
+
+        return await self._keys.read(uid, read, now=now)
 
 
 class _PageReader:
-    """Reads the conversations of keys in batches; it remembers where it is."""
+    """Reads the conversations of keys in batches."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        uid: UserId,
-        keys: Sequence[ConversationKey],
-        *,
-        max_text_bytes: int,
-    ) -> None:
+    def __init__(self, documents: Documents, uid: UserId, *, max_text_bytes: int) -> None:
         self._documents = documents
         self._conversations = Conversations(documents)
         self._uid = uid
-        self._keys = keys
-        self._position = 0
         self._free_bytes = max_text_bytes
-        self.missing_ids: list[ConversationId] = []
+        self.missing: list[Position] = []
+        self.cursor: str | None = None
+        """Of what follows, None at the end of the list."""
 
-    @property
-    def cursor(self) -> str | None:
-        """The cursor of what follows, None at the end of the list."""
-        if not 0 < self._position < len(self._keys):
-            return None
-        last = self._keys[self._position - 1]
-        return format_cursor((last.created_at, last.id))
-
-    async def read(self, limit: int) -> list[Conversation]:
+    async def read(self, keys: AsyncIterator[ConversationKey], limit: int) -> list[Conversation]:
         conversations: list[Conversation] = []
-        while len(conversations) < limit and self._position < len(self._keys):
-            conversations += await self._read_batch(min(limit - len(conversations), BATCH_SIZE))
+        following = await anext(keys, None)
+        while following and len(conversations) < limit:
+            batch, following = await _take(
+                keys, following, min(limit - len(conversations), BATCH_SIZE)
+            )
+            conversations += await self._read_batch(batch)
+            self.cursor = format_cursor(batch[-1].position) if following else None
         return conversations
 
-    async def _read_batch(self, size: int) -> list[Conversation]:
-        batch = self._keys[self._position : self._position + size]
-        self._position += len(batch)
+    async def _read_batch(self, batch: Sequence[ConversationKey]) -> list[Conversation]:
         paths = [conversation_path(self._uid, key.id) for key in batch]
-        stored = await _load(await self._documents.get_many(paths))
-        found_ids = {conversation.id for conversation in stored}
-        self.missing_ids += [key.id for key in batch if key.id not in found_ids]
+        loaded = await _load(await self._documents.get_many(paths))
+        by_position = {(stored.created_at, stored.id): stored for stored in loaded}
+        self.missing += [key.position for key in batch if key.position not in by_position]
+        stored = [by_position[key.position] for key in batch if key.position in by_position]
         bounded = [self._bound(conversation) for conversation in stored]
         return await self._complete(bounded)
 
@@ -149,6 +123,18 @@ class _PageReader:
         with_photos = await self._conversations.load_photos(self._uid, stored)
         whole = await self._conversations.load_transcripts(self._uid, with_photos)
         return [loaded or known for loaded, known in zip(whole, with_photos, strict=True)]
+
+
+async def _take(
+    keys: AsyncIterator[ConversationKey], first: ConversationKey, count: int
+) -> tuple[list[ConversationKey], ConversationKey | None]:
+    """Return `first` and what follows, `count` in all, and the next one, None at the end."""
+    taken = [first]
+    async for key in keys:
+        if len(taken) == count:
+            return taken, key
+        taken.append(key)
+    return taken, None
 
 
 async def _load(documents: Sequence[Document | None]) -> list[Conversation]:

@@ -27,7 +27,8 @@ from shared.data.conversations.transcripts import (
 )
 from shared.data.people.present_names import person_path, read_names
 from shared.data.store.codec import dump, load_all
-from shared.data.store.paging import Page, build_page, parse_cursor, query_from
+from shared.data.store.offsets import query_from
+from shared.data.store.paging import Page, build_page, parse_cursor
 from shared.domain.conversations.conversation import Conversation, apply_edits, transcript_hash
 from shared.domain.errors import AlreadyExists, Conflict, NotFound, Unavailable
 from shared.domain.ids import AppId, ConversationId, PersonId, UserId, is_id
@@ -238,8 +239,8 @@ class Conversations:
     ) -> list[Conversation]:
         """List processed conversations by start, newest first, without discarded ones.
 
-        `start` is included, `end` is not. An incomplete transcript is left out. Skipped ones are read too,
-        but not their content: bound the offset.
+        `start` is included, `end` is not. An incomplete transcript is left out. Most skipped ones are counted,
+        not read: bound the offset.
         """
         query = replace(
             _build_kept_query(uid, start, end),
@@ -263,6 +264,27 @@ class Conversations:
         """List hundreds as list_between() does, with what was noted of them alone."""
         query = replace(_build_kept_query(uid, start, end), limit=limit, fields=_NOTED)
         return await to_thread.run_sync(load_shown, await self._documents.query(query))
+
+    async def list_of_person(
+        self, uid: UserId, person_id: PersonId, *, after: str | None, limit: int
+    ) -> list[Conversation]:
+        """List those in which a person speaks, whole but for parts and photos, by their ids from `after` on."""
+        query = _build_person_query(uid, person_id)
+        start = (after,) if after else None
+        found = await self._documents.query(replace(query, limit=limit, start_after=start))
+        return load_all(Conversation, found)
+
+    async def count_of_person(self, uid: UserId, person_id: PersonId) -> int:
+        """Count what list_of_person() lists."""
+        return await self._documents.count(_build_person_query(uid, person_id))
+
+    async def count_all(self, uid: UserId) -> int:
+        """Count what list_page() lists in all."""
+        created = Where("created_at", ">", _EARLIEST)
+        query = Query(
+            collection=f"users/{uid}/conversations", where=(created,), order_by=_NEWEST_FIRST
+        )
+        return await self._documents.count(query)
 
     async def count_between(
         self, uid: UserId, *, start: datetime | None = None, end: datetime | None = None
@@ -386,8 +408,9 @@ class Conversations:
         deleted = await self._documents.transaction(work)
         if not await delete_below(self._documents, path) and deleted is None:
             raise NotFound("Conversation not found")
-        await ConversationKeys(self._documents).forget(uid, [conversation_id])
         conversations = load_all(Conversation, [deleted])
+        positions = [(stored.created_at, stored.id) for stored in conversations]
+        await ConversationKeys(self._documents).forget(uid, positions, now=now)
         return sum(stored.text_bytes + stored.photo_bytes for stored in conversations)
 
     async def _find_same(self, path: str, new: Conversation) -> Conversation | None:
@@ -453,6 +476,11 @@ def split_conversation(path: str, conversation: Conversation) -> tuple[Conversat
     new, parts = split_transcript(new)
     part_writes = [Set(part_path(path, n), part_fields(part)) for n, part in enumerate(parts)]
     return new, [*part_writes, *photo_writes]
+
+
+def _build_person_query(uid: UserId, person_id: PersonId) -> Query:
+    names_person = Where("person_ids", "array_contains", person_id)
+    return Query(collection=f"users/{uid}/conversations", where=(names_person,))
 
 
 def _merge_all(

@@ -6,8 +6,8 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from shared.data.conversations.conversation_keys import ConversationKeys
-from shared.data.conversations.conversation_lists import ConversationFilter
+from shared.data.conversations.conversation_key import ConversationFilter
+from shared.data.conversations.conversation_keys import ConversationKeys, KeyList
 from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump, load
 from shared.domain.conversations.folder import Folder, FolderList
@@ -38,8 +38,12 @@ class Folders:
         self, uid: UserId, folders: FolderList, *, now: datetime
     ) -> Mapping[FolderId | None, int]:
         """Count by folder the conversations that lists show."""
-        keys = ConversationFilter().select(await self._keys.load(uid, now=now))
-        return Counter(folders.resolve(key.folder_id) for key in keys)
+        counts: Counter[FolderId | None] = Counter()
+        counts_by_facets = await self._keys.read(uid, KeyList.count_facets, now=now)
+        for facets, count in counts_by_facets.items():
+            if ConversationFilter().matches(facets):
+                counts[folders.resolve(facets.folder_id)] += count
+        return counts
 
     async def add(self, uid: UserId, folder: Folder, *, now: datetime) -> FolderList:
         """Add a folder at the end, unless one that shows the same is there. Raises Conflict."""

@@ -5,12 +5,15 @@ from contextlib import suppress
 from dataclasses import replace
 
 from shared.data.people.present_names import person_path, read_names
+from shared.data.people.renewals import Renewals
 from shared.data.store.codec import load_all
 from shared.data.store.records import Records
+from shared.domain.conversations.renewal import Renewal
 from shared.domain.errors import NotFound, PreconditionFailed
 from shared.domain.ids import PersonId, UserId
 from shared.domain.people.person import Person
-from shared.domain.store.documents import Document, Fields, Order, Query, Update, Where
+from shared.domain.store.documents import Document, Fields, Order, Query, Update, Where, Write
+from shared.ports import Transaction
 from shared.retrieval.terms import tokenize
 
 _BATCH_SIZE = 25
@@ -29,6 +32,16 @@ class People(Records[Person]):
 
     def prepare(self, record: Person) -> Person:
         return replace(record, name_words=_list_words(record))
+
+    async def build_follow_ups(
+        self, tx: Transaction, uid: UserId, before: Person, after: Person
+    ) -> Sequence[Write]:
+        """Let what models wrote about a person follow their new name."""
+        if before.name == after.name:
+            return ()
+        at = after.updated_at
+        renewal = Renewal(subject=after.id, requested_at=at, due_at=at)
+        return [Renewals(self._documents).build_request(uid, renewal)]
 
     def is_same(self, stored: Person, record: Person) -> bool:
         return stored.name == record.name

@@ -36,17 +36,6 @@ async def iter_documents(documents: "Documents", query: Query) -> AsyncIterator[
         query = replace(query, start_after=build_cursor(page[-1], query))
 
 
-async def query_from(documents: "Documents", query: Query, offset: int) -> Sequence[Document]:
-    """Return what follows the first `offset` documents of a query. These are read too, but not their content."""
-    if offset:
-        fields = tuple(order.field for order in query.order_by)
-        skipped = await documents.query(replace(query, limit=offset, fields=fields))
-        if len(skipped) < offset:
-            return []
-        query = replace(query, start_after=build_cursor(skipped[-1], query))
-    return await documents.query(query)
-
-
 def build_page(items: Sequence[T], documents: Sequence[Document], query: Query) -> Page[T]:
     """Build a page of a query ordered by time; a full page may be followed by another."""
     is_full = query.limit is not None and len(documents) == query.limit

@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from shared.data.store.codec import dump, load, load_all
-from shared.data.store.paging import Page, build_page, parse_cursor, query_from
+from shared.data.store.offsets import query_from
+from shared.data.store.paging import Page, build_page, parse_cursor
 from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import UserId, is_id
 from shared.domain.store.documents import (
@@ -57,7 +58,7 @@ class Records(Generic[R]):
     async def list_newest(
         self, uid: UserId, *, limit: int, offset: int = 0, where: Sequence[Where] = ()
     ) -> list[R]:
-        """List newest first. Skipped ones are read too, but not their content: bound the offset."""
+        """List newest first. Most skipped ones are counted, not read: bound the offset."""
         query = self._build_filtered_query(uid, limit, where)
         return load_all(self.kind, await query_from(self._documents, query, offset))
 

@@ -1,13 +1,16 @@
 """Action items: tasks of a user, found by id, by wording or by shared words."""
 
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 from shared.data.conversations.conversations import conversation_path
 from shared.data.conversations.derived import DerivedRecords
 from shared.data.store.codec import dump, load_all
 from shared.data.store.item_copies import follow_changes, follow_removal
+from shared.data.store.offsets import find_start
 from shared.data.store.paging import Page, format_cursor
 from shared.domain.ids import ActionItemId, ConversationId, UserId, is_id
 from shared.domain.provenance import TextKinds
@@ -65,6 +68,9 @@ class ActionItems(DerivedRecords[ActionItem]):
         Tasks of others are read and left out: those stored before there were owners name none, so that
         no query finds them.
         """
+        query = self._build_filtered_query(uid, limit, where)
+        start = await find_start(self._documents, query, offset, partial(self._count_owned, owners))
+        where, offset = (*where, *start.where), start.skipped
         found: list[ActionItem] = []
         while len(found) <= offset + limit:
             page = await self.list_page(uid, limit=limit + 1, after=after, where=where)
@@ -76,6 +82,19 @@ class ActionItems(DerivedRecords[ActionItem]):
         has_more = len(found) > offset + limit
         position = (shown[-1].created_at, shown[-1].id) if has_more else None
         return Page(items=shown, next=format_cursor(position) if position else None)
+
+    async def _count_owned(self, owners: Container[TaskOwner], query: Query) -> int:
+        """Count tasks of these owners. The user's own are all that are not marked as another's."""
+        others = [owner for owner in get_args(TaskOwner) if owner != "me"]
+        counted = [owner for owner in others if (owner in owners) != ("me" in owners)]
+        total = await self._documents.count(query) if "me" in owners else 0
+        counts = [
+            await self._documents.count(
+                replace(query, where=(*query.where, Where("owner", "==", owner)))
+            )
+            for owner in counted
+        ]
+        return abs(total - sum(counts))
 
     async def list_own(self, uid: UserId, *, limit: int) -> list[ActionItem]:
         """List the user's own tasks, newest first."""

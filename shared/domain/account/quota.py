@@ -21,9 +21,10 @@ DailyQuota = Literal[
     "outbound_calls",
     "live_calls",
     "followers",
+    "renewals",
 ]
 """`tokens` are those of the models that answer, `reading_tokens` what models read of conversations; `followers`
-are connections that follow an answer, `recorded_seconds` those of
+are connections that follow an answer, `renewals` conversations that are read again after somebody got another name, `recorded_seconds` those of
 sound that devices send, live or in files, `live_calls` send live words or sound to apps or an owner's server, `file_seconds` those of a processor that parses files."""
 QuotaName = DailyQuota | Literal["stored_bytes", "quota_answers"]
 """`quota_answers` are refusals that are stored in a chat: they cost writes as well."""
@@ -40,6 +41,7 @@ EMBEDDED_LIMITS: Mapping[QuotaName, int] = {
     "outbound_calls": 50_000,
     "live_calls": 200_000,
     "followers": 50_000,
+    "renewals": 2_000,
     "stored_bytes": 107_374_182_400,
 }
 CLOUD_LIMITS: Mapping[QuotaName, int] = {
@@ -53,6 +55,7 @@ CLOUD_LIMITS: Mapping[QuotaName, int] = {
     "outbound_calls": 1_000,
     "live_calls": 20_000,
     "followers": 2_000,
+    "renewals": 200,
     "stored_bytes": 5_368_709_120,
 }
 
@@ -71,6 +74,7 @@ NOUNS: Mapping[QuotaName, str] = {
     "outbound_calls": "calls to apps and services",
     "live_calls": "calls that send live words or sound",
     "followers": "connections that follow answers",
+    "renewals": "conversations to be read again",
 }
 
 

@@ -11,18 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
-from shared.data.conversations.conversation_keys import MAX_WRITTEN, OVERLAP, ConversationKeys
-from shared.data.conversations.conversation_lists import (
-    BATCH_SIZE,
-    ConversationFilter,
-    ConversationLists,
+from shared.data.conversations.conversation_key import ConversationFilter, ConversationKey
+from shared.data.conversations.conversation_keys import (
+    FIRST_BATCH,
+    MAX_WRITTEN,
+    OVERLAP,
+    ConversationKeys,
+    KeyList,
 )
+from shared.data.conversations.conversation_lists import BATCH_SIZE, ConversationLists
 from shared.data.conversations.conversations import Conversations, conversation_path
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.errors import Invalid
 from shared.domain.ids import ConversationId, FolderId, UserId
-from shared.domain.store.documents import Delete, Query, Set, Update
+from shared.domain.store.documents import Delete, Query, Remove, Set, Update
 from shared.ports import Documents
 from tests.fakes import CountingDocuments
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed
@@ -32,6 +35,7 @@ ALICE = UserId("alice")
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NOW = START + timedelta(days=30)
 EVERYTHING = ConversationFilter(discarded=None)
+ANY = ConversationFilter(discarded=None, statuses=("processing", "completed", "failed"))
 
 
 def build(n: int, **fields: Any) -> Conversation:
@@ -64,6 +68,15 @@ async def list_ids(
     lists = ConversationLists(documents)
     found = await lists.list_page(ALICE, wanted, limit=limit, now=now, **page)
     return [conversation.id for conversation in found.items]
+
+
+async def load_keys(
+    keys: ConversationKeys, wanted: ConversationFilter = ANY, *, now: datetime = NOW
+) -> list[ConversationKey]:
+    async def read(stored: KeyList) -> list[ConversationKey]:
+        return [key async for key in stored.iterate(wanted)]
+
+    return await keys.read(ALICE, read, now=now)
 
 
 async def test_conversations_come_newest_first_from_any_offset(any_documents):
@@ -155,7 +168,10 @@ async def test_a_deleted_conversation_leaves_no_gap(any_documents):
     assert await list_ids(any_documents, offset=1) == ["c000"]
 
 
-@pytest.mark.parametrize("damage", [{"created_at": "soon"}, {"started_at": None}, {"status": 7}])
+@pytest.mark.parametrize(
+    "damage",
+    [{"created_at": "soon"}, {"created_at": Remove()}, {"started_at": None}, {"status": 7}],
+)
 async def test_a_malformed_conversation_hides_no_other(documents, damage):
     await store(documents, *map(build, range(3)))
     path = conversation_path(ALICE, ConversationId("c001"))
@@ -176,55 +192,158 @@ async def test_a_merged_conversation_is_listed_no_more_until_it_is_back(document
     assert await list_ids(documents) == ["c001", "c000"]
 
 
-async def test_a_page_reads_the_keys_the_changes_and_itself(documents):
+async def test_a_page_reads_the_index_the_changes_and_itself(documents):
     await store(documents, *map(build, range(2 * BATCH_SIZE)))
     await list_ids(documents)
     later = NOW + 2 * OVERLAP
     await list_ids(documents, now=later)  # takes in what was stamped just before the first page
     counting = CountingDocuments(documents)
+    lists = ConversationLists(counting)
+    await lists.list_page(ALICE, EVERYTHING, limit=1, now=later)
 
     for offset in (0, BATCH_SIZE):
         counting.documents = counting.rounds = 0
-        await list_ids(counting, offset=offset, limit=BATCH_SIZE, now=later)
+        await lists.list_page(ALICE, EVERYTHING, offset=offset, limit=BATCH_SIZE, now=later)
         assert (counting.documents, counting.rounds) == (1 + 1 + BATCH_SIZE, 3)
+
+
+async def test_the_first_list_reads_no_more_of_a_large_library_than_it_shows_f4(documents):
+    await store(documents, *map(build, range(FIRST_BATCH * 3)))
+    counting = CountingDocuments(documents)
+
+    first = await list_ids(counting, limit=BATCH_SIZE)
+    assert first == [f"c{n:03}" for n in range(299, 249, -1)]
+    assert counting.documents < 2 * BATCH_SIZE + FIRST_BATCH
+
+    assert await list_ids(documents) == [f"c{n:03}" for n in range(299, -1, -1)]
+    assert await list_ids(documents, offset=298) == ["c001", "c000"]
+
+
+async def test_an_offset_reads_one_page_of_keys_and_a_count_reads_none(documents):
+    await store(documents, *map(build, range(90)))
+    keys = ConversationKeys(documents, max_keys=10)
+    await load_keys(keys)
+    later = NOW + 2 * OVERLAP
+    await load_keys(keys, now=later)
+    counting = CountingDocuments(documents)
+
+    async def read_last(stored: KeyList) -> list[str]:
+        return [key.id async for key in stored.iterate(ANY, offset=89)]
+
+    async def count_early(stored: KeyList) -> tuple[int, int]:
+        early = replace(ANY, end=START + timedelta(hours=4))
+        return await stored.count(ANY), await stored.count(early)
+
+    cold_keys = ConversationKeys(counting, max_keys=10)
+    assert await cold_keys.read(ALICE, read_last, now=later) == ["c000"]
+    assert counting.documents == 1 + 1 + 1
+    assert await cold_keys.read(ALICE, count_early, now=later) == (90, 5)
+    assert counting.documents == 2 * (1 + 1) + 1
+
+
+async def test_a_conversation_that_was_created_at_another_time_stands_there_alone(any_documents):
+    await store(any_documents, *map(build, range(4)))
+    await list_ids(any_documents)
+
+    moved = replace(build(0), created_at=START + timedelta(hours=9), listed_at=NOW)
+    await store(any_documents, moved)
+
+    assert await list_ids(any_documents) == ["c000", "c003", "c002", "c001"]
+    assert await list_ids(any_documents, offset=3) == ["c001"]
+
+
+async def test_readers_that_met_keep_every_key(documents):
+    keys = ConversationKeys(documents, max_keys=2)
+    await store(documents, *map(build, range(5)))
+    await asyncio.gather(*(load_keys(keys) for _ in range(3)))
+
+    await store(documents, build(5), build(6, starred=True))
+    met = await asyncio.gather(*(load_keys(ConversationKeys(documents)) for _ in range(3)))
+
+    assert [[key.id for key in each] for each in met] == [
+        [f"c{n:03}" for n in range(6, -1, -1)]
+    ] * 3
+
+
+async def test_keys_that_do_not_fit_their_index_are_built_anew(documents):
+    keys = ConversationKeys(documents, max_keys=3)
+    await store(documents, *map(build, range(7)))
+    await load_keys(keys)
+    await documents.write(Delete("users/alice/conversation_keys/1"))
+
+    for _ in range(2):
+        found = await load_keys(ConversationKeys(documents, max_keys=3))
+        assert [key.id for key in found] == [f"c{n:03}" for n in reversed(range(7))]
 
 
 async def test_more_keys_than_a_document_holds_fill_several(any_documents):
     keys = ConversationKeys(any_documents, max_keys=3)
     await store(any_documents, *map(build, range(7)))
-    await keys.load(ALICE, now=NOW)
+    await load_keys(keys)
 
     await store(any_documents, build(1, starred=True), build(7))
 
-    loaded_keys = await keys.load(ALICE, now=NOW)
+    loaded_keys = await load_keys(keys)
     assert [key.id for key in loaded_keys] == [f"c{n:03}" for n in reversed(range(8))]
-    assert [key.id for key in loaded_keys if key.starred] == ["c001"]
+    assert [key.id for key in loaded_keys if key.facets.starred] == ["c001"]
     assert await any_documents.get("users/alice/conversation_keys/2") is not None
 
 
 async def test_more_key_documents_than_a_commit_takes_are_written_in_several(any_documents):
     keys = ConversationKeys(any_documents, max_keys=1)
-    await store(any_documents, *map(build, range(MAX_WRITTEN * 2)))
-    broken: Any = FaultyPort(any_documents, write=[succeed, raise_unavailable])
+    count = MAX_WRITTEN * 2
+    await store(any_documents, *map(build, range(count)))
+    await load_keys(keys)
+    later = NOW + timedelta(hours=1)
+    await store(any_documents, *(build(n, starred=True, listed_at=later) for n in range(count)))
+    broken: Any = FaultyPort(any_documents, transaction=[succeed, raise_unavailable])
 
-    cut_off = await ConversationKeys(broken, max_keys=1).load(ALICE, now=NOW)
-    begun = await any_documents.query(Query(collection="users/alice/conversation_keys"))
-    await store(any_documents, build(0, starred=True))
-    loaded_keys = await keys.load(ALICE, now=NOW)
-    first = await any_documents.get("users/alice/conversation_keys/0")
+    cut_off = await load_keys(ConversationKeys(broken, max_keys=1), now=later)
+    loaded_keys = await load_keys(keys, now=later)
 
-    assert len(cut_off) == len(loaded_keys) == MAX_WRITTEN * 2
-    assert len(begun) == MAX_WRITTEN
-    assert loaded_keys[-1].starred
-    assert await keys.load(ALICE, now=NOW) == loaded_keys
-    assert first is not None
-    assert first.fields["merged_at"] == NOW
+    assert [key.facets.starred for key in cut_off] == [True] * count
+    assert loaded_keys == cut_off
+    assert await load_keys(ConversationKeys(any_documents), now=later + OVERLAP * 2) == cut_off
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=12),
+    st.tuples(*[st.none() | st.integers(0, 9)] * 3),
+    st.integers(0, 5),
+)
+def test_pages_of_keys_are_pieces_of_the_filtered_whole(made, bounds, offset):
+    start, end, before = (None if n is None else START + timedelta(hours=n) for n in bounds)
+    wanted = replace(
+        ANY,
+        starred=True,
+        start=start,
+        end=end,
+        before=(before, ConversationId("c005")) if before else None,
+    )
+
+    async def play() -> None:
+        with closing(MemoryDatabase()) as database:
+            documents = SqliteDocuments(database, INDEXES)
+            for n, (hours, is_starred) in enumerate(made):
+                known = replace(build(hours, starred=is_starred), id=ConversationId(f"c{n:03}"))
+                await store(documents, known)
+            whole = wanted.select(await load_keys(ConversationKeys(documents)))
+            keys = ConversationKeys(documents, max_keys=2)
+            await keys.read(ALICE, KeyList.count_facets, now=NOW)
+
+            async def read(stored: KeyList) -> tuple[list[ConversationKey], int]:
+                found = [key async for key in stored.iterate(wanted, offset=offset)]
+                return found, await stored.count(wanted)
+
+            assert await keys.read(ALICE, read, now=NOW) == (whole[offset:], len(whole))
+
+    asyncio.run(play())
 
 
 async def test_nobody_without_conversations_gets_a_key_document(documents):
     assert await list_ids(documents) == []
 
-    assert await documents.get("users/alice/conversation_keys/0") is None
+    assert await documents.query(Query(collection="users/alice/conversation_keys")) == []
 
 
 class Library:
@@ -254,7 +373,11 @@ class Library:
                 path = conversation_path(ALICE, self.expected.pop(n).id)
                 await self.documents.write(Delete(path))
             case "list":
-                await ConversationKeys(self.documents).load(ALICE, now=self.now)
+                await load_keys(ConversationKeys(self.documents, max_keys=2), now=self.now)
+            case "move" if n in self.expected:
+                at = self.now + timedelta(days=n)
+                moved = replace(self.expected[n], created_at=at, listed_at=self.now)
+                await self._put(n, moved)
 
     async def _put(self, n: int, conversation: Conversation) -> None:
         self.expected[n] = conversation
@@ -264,7 +387,7 @@ class Library:
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["put", "discard", "star", "delete", "lose", "list"]),
+            st.sampled_from(["put", "discard", "star", "move", "delete", "lose", "list"]),
             st.integers(0, 5),
         ),
         max_size=20,
@@ -277,12 +400,16 @@ def test_every_list_agrees_with_what_is_stored(changes: list[tuple[str, int]]):
             for change in changes:
                 await library.apply(*change)
 
-            shown = [c.id for c in library.expected.values() if not c.discarded]
+            expected = sorted(
+                library.expected.values(), key=lambda c: (c.created_at, c.id), reverse=True
+            )
             ids = await list_ids(library.documents, ConversationFilter(), now=library.now)
-            assert ids == sorted(shown, reverse=True)
+            assert ids == [c.id for c in expected if not c.discarded]
             everything = await list_ids(library.documents, now=library.now)
-            assert everything == sorted((c.id for c in library.expected.values()), reverse=True)
-            keys = await ConversationKeys(library.documents).load(ALICE, now=library.now)
-            assert [key.id for key in keys] == everything
+            assert everything == [c.id for c in expected]
+            keys = ConversationKeys(library.documents)
+            assert [key.id for key in await load_keys(keys, now=library.now)] == everything
+            facets = await keys.read(ALICE, KeyList.count_facets, now=library.now)
+            assert sum(facets.values()) == len(everything)
 
     asyncio.run(play())

@@ -26,7 +26,7 @@ from shared.data.chats.safety_reviews import SafetyReviews
 from shared.data.chats.sealed_chats import SealedChats
 from shared.data.chats.sessions import Sessions
 from shared.data.chats.sync_cache import SyncCache
-from shared.data.conversations.conversation_keys import ConversationKeys
+from shared.data.conversations.conversation_keys import ConversationKeys, KeyList
 from shared.data.conversations.conversations import Conversations
 from shared.data.conversations.folders import Folders
 from shared.data.conversations.reindexings import Reindexings
@@ -107,6 +107,14 @@ async def test_the_listed_indexes_serve_every_query_and_each_is_used(database: S
             )
             where = shown.to_where()
             await ActionItems(documents).list_newest(ANN, limit=20, offset=20, where=where)
+    task = {"created_at": NOON, "completed": True, "conversation_id": "c1", "description": "Sail"}
+    await documents.write(Set("users/ann/action_items/t1", {**task, "updated_at": NOON}))
+    for completed in (None, True):
+        for conversation_id in (None, ConversationId("c1")):
+            shown = ActionItemFilter(completed=completed, conversation_id=conversation_id)
+            await ActionItems(documents).list_owned_page(
+                ANN, ("me",), limit=20, offset=200, where=shown.to_where()
+            )
     in_conversation = ActionItemFilter(conversation_id=ConversationId("c1"))
     await ActionItems(documents).list_page(ANN, limit=20, where=in_conversation.to_where())
     await ActionItems(documents).list_open(ANN, limit=20)
@@ -148,9 +156,10 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     await FileImports(documents).count_open(ANN)
     await FileImports(documents).list_previews(ANN)
     keys = ConversationKeys(documents)
-    await keys.load(ANN, now=NOON)
-    await documents.write(Set("users/ann/conversation_keys/0", {"keys": "[]", "merged_at": NOON}))
-    await keys.load(ANN, now=NOON)
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
+    await documents.write(Set("users/ann/conversations/c1", {"created_at": NOON}))
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
+    await keys.read(ANN, KeyList.count_facets, now=NOON)
     await Folders(documents)._empty(ANN, FolderId("work"), NOON)
     await stores.people.unassign(ANN, PersonId("p1"))
     await stores.people.list_by_values(ANN, "name", ["Bob"])

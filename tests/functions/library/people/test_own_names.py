@@ -11,6 +11,7 @@ from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.upkeep.mark_owner import MARKING_ROUTES, PAGE_SIZE
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.firestore_limits import check_fields
+from shared.data.account.quotas import Quotas
 from shared.data.conversations.conversations import conversation_path
 from shared.domain.conversations.conversation import Segment
 from shared.library.own_names_schedule import MARKING_TARGET, schedule_marking
@@ -64,14 +65,17 @@ async def choose_names(world: ProcessingFixture, *names: str) -> None:
     await schedule_marking(world.tasks, ALICE, profile)
 
 
-async def run_markings(world: ProcessingFixture, tasks: Tasks | None = None) -> int:
-    """Run the planned tasks until there are no more; return how many succeeded."""
+async def run_markings(
+    world: ProcessingFixture, tasks: Tasks | None = None, *, renewals: int = 1_000
+) -> int:
+    """Run the planned tasks, with so many `renewals` a day; return how many succeeded."""
     deps = MarkingDeps(
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,
         tasks=tasks or world.tasks,
         stores=world.deps.stores,
+        quotas=Quotas(world.documents, {"renewals": renewals}),
     )
     headers = await build_service_headers("mark_owner")
     async with open_client("mark_owner", MARKING_ROUTES, deps, headers) as service:
@@ -109,6 +113,28 @@ async def test_who_speaks_by_name_is_listed_without_the_owner(world, alice) -> N
     found = (await alice.get("/v1/users/speakers")).json()
 
     assert [(each["name"], each["conversation_count"]) for each in found] == [("Tom", 2)]
+
+
+async def test_conversations_beyond_the_budget_of_a_day_follow_an_own_name_the_next_day(
+    world, alice
+) -> None:
+    for n in range(5):
+        await alice.post(CONVERSATIONS, json=build_body(f"talk{n}"))
+    await choose_names(world, "Ann Lee")
+
+    await run_markings(world, renewals=2)
+    progress = (await alice.get("/v1/users/renewals")).json()
+    marked_today = [n for n in range(5) if await list_owned_texts(alice, f"talk{n}")]
+    [later] = [task for task in world.tasks.list_by_target(MARKING_TARGET) if task.at]
+    world.clock.advance(days=1)
+    await run_markings(world)
+
+    assert len(marked_today) == 3  # the one that exceeds the budget was marked already
+    assert progress["total"] == 5
+    assert later.at is not None
+    assert later.at <= world.clock.now()
+    assert all([await list_owned_texts(alice, f"talk{n}") for n in range(5)])
+    assert (await alice.get("/v1/users/renewals")).json()["total"] == 0
 
 
 async def test_what_is_too_long_for_a_name_holds_up_no_marking(world, alice) -> None:

@@ -1,0 +1,81 @@
+"""Renewal of texts that models wrote: a renamed person's conversations are read again, so many a day.
+
+Transcripts and search have a new name at once. Titles, summaries, memories and tasks follow within the budget of a user's
+day, a step a minute; a later name takes the place of an earlier one, and what was read since is not read again.
+
+Also called: backfill, derived data.
+"""
+
+from dataclasses import replace
+
+from functions.process_conversation.deps import RenewalDeps
+from functions.process_conversation.upkeep.upkeep_schemas import RenewalIn
+from shared import telemetry
+from shared.domain.conversations.conversation import (
+    CONVERSATION_CHANGED_TOPIC,
+    Conversation,
+    content_hash,
+)
+from shared.domain.conversations.renewal import Renewal
+from shared.domain.errors import NotFound, QuotaExceeded
+from shared.domain.ids import PersonId, UserId
+from shared.domain.quota_day import find_day_end
+from shared.edge.declare.routes import Call, route
+
+STEP_SIZE = 20
+"""Conversations of one step; the sweep of the next minute begins the next."""
+
+
+@route("POST", "/", "Texts about a renamed person are due", access="service", status=204)
+async def on_renewal(deps: RenewalDeps, call: Call[RenewalIn]) -> None:
+    telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
+    renewal = await deps.stores.renewals.find(call.body.uid, call.body.subject)
+    if renewal is not None:
+        await renew(deps, call.body.uid, renewal)
+
+
+async def renew(deps: RenewalDeps, uid: UserId, renewal: Renewal) -> None:
+    """Have the next conversations of a person read again, as far as today's budget goes.
+
+    A repeat takes nothing twice: what was opened is only published once more.
+    """
+    person_id, store = PersonId(renewal.subject), deps.stores.renewals
+    if not renewal.total:
+        total = await deps.stores.conversations.count_of_person(uid, person_id)
+        renewal = replace(renewal, total=total)
+    found = await deps.stores.conversations.list_of_person(
+        uid, person_id, after=renewal.cursor, limit=STEP_SIZE
+    )
+    for conversation in found:
+        try:
+            await _read_again(deps, uid, renewal, conversation)
+        except QuotaExceeded:
+            tomorrow = find_day_end(deps.clock.now())
+            return await store.save(uid, replace(renewal, due_at=tomorrow))
+        renewal = replace(renewal, done=renewal.done + 1, cursor=conversation.id)
+    next_step = replace(renewal, due_at=deps.clock.now())
+    await store.save(uid, next_step, is_over=not found)
+    return None
+
+
+async def _read_again(
+    deps: RenewalDeps, uid: UserId, renewal: Renewal, conversation: Conversation
+) -> None:
+    """Raises QuotaExceeded."""
+    if not renewal.concerns(conversation):
+        return
+    if conversation.processed_hash is not None:
+        await deps.quotas.take(uid, "renewals", now=deps.clock.now())
+        try:
+            await deps.stores.conversations.reopen(uid, conversation.id)
+        except NotFound:  # deleted meanwhile
+            return
+    event = {
+        "uid": uid,
+        "conversation_id": conversation.id,
+        "content_hash": content_hash(conversation),
+    }
+    await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+
+
+RENEWAL_ROUTES = (on_renewal,)
