@@ -68,7 +68,8 @@ THROWN = re.compile(
     re.MULTILINE,
 )
 INSIDE = {
-    *("AlreadyExists", "CannotUnwrap", "FrozenInstanceError", "MalformedDocument", "ModelOutage"),
+    *("AlreadyExists", "CannotUnwrap", "FrozenInstanceError", "KeysChanged", "MalformedDocument"),
+    "ModelOutage",
     *("PreconditionFailed", "SlotMismatch", "TooManySteps", "_Contended", "_Unreadable"),
 }
 """Errors that are caught before anybody reads them."""

@@ -16,7 +16,7 @@ def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p3
     turns = page.locator("#usage li", has_text="Questions")
     expect(turns).to_contain_text("1 of 20,000")
     expect(turns.get_by_role("meter", name="Questions")).to_have_attribute("value", "1")
-    expect(page.locator("#usage meter")).to_have_count(11)
+    expect(page.locator("#usage meter")).to_have_count(12)
     expect(page.locator("#usage .recorded")).to_contain_text("0 minutes · 0 words")
     used = page.locator("#usage .roles tbody tr", has_text="Answers")
     expect(used.get_by_role("cell").first).to_have_text("1")

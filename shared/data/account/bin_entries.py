@@ -94,7 +94,7 @@ class BinEntries:
         path = conversation_path(uid, conversation_id)
         part_paths = [f"users/{uid}/{part.kind}/{part.record_id}" for part in parts]
 
-        async def work(tx: Transaction) -> None:
+        async def work(tx: Transaction) -> Conversation:
             document, *found = await tx.get_many([path, *part_paths])
             for stored in load_shown([document]):
                 if stored.status == "in_progress":
@@ -105,11 +105,12 @@ class BinEntries:
                 for part, part_document in zip(parts, found, strict=True):
                     tx.write(*_build_move(uid, part, part_document))
                 tx.write(*also)
-                return
+                return stored
             raise NotFound("Conversation not found")
 
-        await self._documents.transaction(work)
-        await ConversationKeys(self._documents).forget(uid, [conversation_id])
+        moved = await self._documents.transaction(work)
+        positions = [(moved.created_at, moved.id)]
+        await ConversationKeys(self._documents).forget(uid, positions, now=entry.binned_at)
 
     async def restore_conversation(
         self, uid: UserId, conversation_id: ConversationId, *, now: datetime

@@ -113,6 +113,8 @@ class Renewing:
             user_list=SqliteDocuments(self.world.database, INDEXES),
             events=self.world.events,
             tasks=self.world.tasks,
+            stores=self.world.deps.stores,
+            quotas=self.world.deps.quotas,
         )
 
     async def load_progress(self) -> tuple[int, int]:
