@@ -10,7 +10,8 @@ from functions.chat.api.sealed_schemas import decode_ciphertext
 from shared.domain.chats.pairing import Pairing
 from shared.edge.declare.schemas import ID_PATTERN, Wire
 
-MAX_KEYS_BYTES = 4_096
+MAX_KEYS_BYTES = 4_000
+MAX_KEYS_CHARS = 5_336
 CodeId = Annotated[str, Field(pattern=ID_PATTERN, min_length=32)]
 
 
@@ -18,7 +19,7 @@ class PairingIn(Wire):
     """Keys that only a browser with the code can unwrap, in base64; `id` is derived from the code."""
 
     id: CodeId
-    wrapped_keys: str
+    wrapped_keys: str = Field(max_length=MAX_KEYS_CHARS)
 
     @field_validator("wrapped_keys")
     @classmethod

@@ -30,7 +30,7 @@ POSTSCRIPT = """
 - The app's links to Omi's website lead there. Keepsake's own are in the answers.
 - Plans, payments, firmware and phone calls: answered empty.
 - Paid apps: refused with a reason.
-- Sign-in of MCP clients by `/authorize` with a fixed code: whoever asks would get a library. [A key](programs.md) works.
+- Sign-in of MCP clients by `/authorize` with a fixed code: whoever asks would get a library. [OAuth and keys](programs.md) work.
 
 ## Third-party apps and other programs
 

@@ -22,7 +22,7 @@ async def look_up(world: ChatFixture, query: str) -> tuple[str, object]:
 async def test_the_manual_answers_with_the_names_of_its_pages_p8(world: ChatFixture) -> None:
     text, sources = await look_up(world, "import WhatsApp chats")
 
-    assert text.startswith("From the page “Import what you have”")
+    assert text.startswith("From the page “How to”, “Import chats")
     assert "<data" not in text
     assert sources is None
 
@@ -41,5 +41,5 @@ async def test_without_a_model_the_best_passage_is_shown_p8(world: ChatFixture) 
     question = {"text": "How do I import WhatsApp chats into Keepsake?"}
     _, screen = await ask(world.deps(OfflineModel()), question)
 
-    assert screen.text.startswith("From the page “Import what you have”")
+    assert screen.text.startswith("From the page “How to”, “Import chats")
     assert screen.text.count("From the page") == 1

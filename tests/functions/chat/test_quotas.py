@@ -42,6 +42,11 @@ def forbid_blocking_calls() -> None:
 
 
 @pytest.fixture
+def database(file_database: SqliteDatabase) -> SqliteDatabase:
+    return file_database
+
+
+@pytest.fixture
 def any_world(database: SqliteDatabase, any_documents: Documents) -> ChatFixture:
     return build_chat_fixture(database, any_documents)
 

@@ -255,9 +255,9 @@ def restarted(tmp_path: Path) -> ChatFixture:
 
 
 async def test_a_restart_does_not_change_the_prompt_of_the_next_turn_c72(
-    database: SqliteDatabase, restarted: ChatFixture
+    file_database: SqliteDatabase, restarted: ChatFixture
 ) -> None:
-    world = build_chat_fixture(database)
+    world = build_chat_fixture(file_database)
     await store_messages(world, *number_texts(31))
     with ScriptedModel(answers=script_summaries("Numbers.")) as model:
         await after_turn(

@@ -40,6 +40,8 @@ REPEATABLE = {
         "/v1/knowledge-graph/rebuild",
         "/v1/sample-library",
         "/v1/imports/{import_id}/keep",
+        "/v1/bin/{kind}/{record_id}",
+        "/v1/bin/{kind}/{record_id}/restore",
         "/v1/audio/{recording_id}/retry",
         "/v1/users/store-recording-permission",
         "/v1/sync/audio/{conversation_id}/precache",

@@ -1,5 +1,6 @@
 """Unknown fields: every change refuses them by name, but for a few whose senders know more."""
 
+import base64
 import json
 from typing import Any
 
@@ -17,7 +18,9 @@ CHANGES = {
     if public.row.method in ("PATCH", "PUT") and public.row.body not in (None, bytes)
 }
 GOAL = {"title": "Read books"}
+WRAPPED_KEYS = base64.b64encode(b"\x01" + bytes(60)).decode()
 VALID_BODIES: dict[str, Any] = {
+    "PUT /v2/sealed-pairing": {"id": "a" * 32, "wrapped_keys": WRAPPED_KEYS},
     "PUT /v1/tool-grants": {"kind": "app", "id": "a", "tool": "t", "state": "always", "pin": "p"},
     "PATCH /v2/chat-sessions/{id}": {"title": "Trains"},
     "PUT /v2/chat-sessions/{id}/shown-version": {"message_id": "m"},
