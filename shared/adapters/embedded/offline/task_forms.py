@@ -51,7 +51,7 @@ _IMPERATIVE = re.compile(r"(?P<verb>[A-ZÄÖÜ][a-zäöüß]+)(?: mir| uns)? bit
 _PLAN = re.compile(
     r"\b(?:ich (?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e|(?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e ich"
     r"|(?:te|os|les?|se l[aeo]s?) \w+o|j(?:e |['’])(?:(?:te|lui|leur|vous) |[tl]['’])?\w+rai)\b"
-    r"|を[^、。]*(?<!ており)ます[。.]?$",
+    r"|を[^、。を]*(?<!ており)ます[。.]?$",
     re.IGNORECASE,
 )
 """Other languages than English promise in their present or future tense: "Ich schicke dir morgen die Liste"."""
