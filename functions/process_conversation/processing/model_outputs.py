@@ -258,8 +258,9 @@ class ExtractionOutput(ProcessingOutput):
     @classmethod
     def _take_bare_structure(cls, value: object) -> object:
         """Read one whose structure came without its field's name."""
-        is_bare = isinstance(value, dict) and "structure" not in value and "title" in value
-        return {**value, "structure": value} if is_bare else value
+        if isinstance(value, dict) and "structure" not in value and "title" in value:
+            return {**value, "structure": value}
+        return value
 
     @model_validator(mode="after")
     def _require_any_part(self) -> Self:

@@ -205,7 +205,7 @@ async def test_a_user_of_many_conversations_is_searched_in_pages_f2(database):
         for n in range(count):
             conversation = build_test_conversation(created_at=world.clock.now())
             await world.write(replace(conversation, id=ConversationId(f"talk{n}")))
-        documents = PagedDocuments(world.documents)
+        documents: Any = PagedDocuments(world.documents)
         await find_missed(replace(build_deps(world), documents=documents), after=None)
 
     assert len(world.events.list_by_topic("conversation.changed")) == count
