@@ -56,7 +56,7 @@ HOSTILE_UNITS = (
     " ", "\n", "\n ", "a", "A ", "a.", "? ", ", ", "and ", "no, ", "a: ", "1:", "00:01 ", "<", "<v ",
     "[", "[1, ", "![", "](", "`", "„", '"', "'", "http://a.", "://", "x@x.", "Bearer ", "eyJ", "4 ",
     "{", "\u200b", "。", "e\u0301", "\\n", "\n at ", 'File "', "/", "&", "I will ", "my name is ",
-    "en ", "token: ", "AB", "aB", "-", "7", "0", "4111 ", "212-555-0123,", "(199) 099-0000, ", "(1) ", "+1 ", "1.", "-----BEGIN PRIVATE KEY",
+    "en ", "am ", "を", "token: ", "AB", "aB", "-", "7", "0", "4111 ", "212-555-0123,", "(199) 099-0000, ", "(1) ", "+1 ", "1.", "-----BEGIN PRIVATE KEY",
 )  # fmt: skip
 PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
 
@@ -196,6 +196,14 @@ def test_the_work_for_a_text_grows_with_its_length_s4(name: str) -> None:
     }
 
     assert {text: factor for text, factor in growth.items() if factor > MAX_GROWTH} == {}
+
+
+def test_the_work_for_tasks_grows_with_their_number_s4() -> None:
+    def extract_tasks(text: str) -> object:
+        promises = (f"I will call {n} tomorrow." for n in range(len(text) // 10))
+        return extract("process_conversation/extraction")(" ".join(promises))
+
+    assert measure_growth(extract_tasks, "", "a") <= MAX_GROWTH
 
 
 def measure_growth(work: Callable[[str], Any], prefix: str, unit: str) -> float:

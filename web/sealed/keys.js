@@ -2,7 +2,8 @@
 //
 // A chat's key is derived from the owner's, so a paired browser reads the chats to come too. IndexedDB holds no key that a
 // script can export: `root` only derives. `wrapped` is the same key, encrypted by `keeper`, which only wraps and unwraps:
-// from it a pairing gets the key that it wraps for the other browser. No script reads the bytes of a key even then.
+// from it a pairing gets the key that it wraps for the other browser. This page never reads the bytes of a key; a hostile script
+// in it could do as a pairing does, and read them.
 
 const GCM = { name: "AES-GCM", length: 256 };
 const NONCE_BYTES = 12;

@@ -20,7 +20,8 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 
 Phase = Literal[1, 2, 3]
-RECENT_CHATS = 100
+RECENT_CHATS = 500
+"""As many as a console lists of the other chats; deleted ones are told beside them."""
 CHATS_PER_PAGE = 20
 MESSAGES_PER_PAGE = 40
 MAX_PAGE_BYTES = 1_000_000
@@ -85,7 +86,7 @@ def _settle(page: SyncPage, now: datetime) -> SyncPage:
 async def _list_recent(deps: ChatDeps, uid: UserId, cursor: _Cursor) -> SyncPage:
     limit = max(1, min(CHATS_PER_PAGE, RECENT_CHATS - cursor.count))
     chats = await deps.stores.sealed_chats.list_newest(uid, limit=limit, after=cursor.chat)
-    count = cursor.count + len(chats)
+    count = cursor.count + sum(not chat.is_deleted for chat in chats)
     is_complete = len(chats) < limit or count >= RECENT_CHATS
     following = None if is_complete else _format(_Cursor(chat=_locate(chats[-1]), count=count))
     synced = [SyncedChat(chat=chat) for chat in chats]

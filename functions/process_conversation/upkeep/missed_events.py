@@ -13,6 +13,7 @@ from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.trigger import build_change_event
 from shared import telemetry
 from shared.data.store.codec import MalformedDocument, load
+from shared.data.store.paging import iter_documents
 from shared.domain.conversations.conversation import (
     CONVERSATION_CHANGED_TOPIC,
     Conversation,
@@ -26,6 +27,8 @@ SEARCH_TARGET = "sweep"
 USERS_A_TASK = 200
 RECENT = timedelta(hours=26)
 """How old a conversation may be that is looked for: a device may have been offline for a day."""
+PAGE_SIZE = 20
+"""Conversations that are held at once: each may have a megabyte."""
 MAX_FOUND = 100
 """Of one user in one search: the next is an hour later."""
 
@@ -53,12 +56,18 @@ async def _publish_missed(deps: SweepDeps, uid: UserId, now: datetime) -> int:
         collection=f"users/{uid}/conversations",
         where=(Where("created_at", ">", now - RECENT), Where("created_at", "<=", now)),
         order_by=(Order("created_at", "desc"),),
+        limit=PAGE_SIZE,
     )
-    missed = list(filter(_is_missed, await deps.documents.query(recent)))[:MAX_FOUND]
-    events = [build_change_event(d.path, old=None, new=d.fields) for d in missed]
-    for event in filter(None, events):
-        await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
-    return len(missed)
+    found = 0
+    async for document in iter_documents(deps.documents, recent):
+        if not _is_missed(document):
+            continue
+        if event := build_change_event(document.path, old=None, new=document.fields):
+            await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+            found += 1
+        if found == MAX_FOUND:
+            break
+    return found
 
 
 def _is_missed(document: Document) -> bool:

@@ -180,18 +180,22 @@ async def test_the_phases_read_the_last_chat_then_the_recent_then_all_m87(
     world: ChatFixture,
 ) -> None:
     async with open_chat(world.deps()) as http:
-        chats = []
+        chats, deleted = [], []
         for number in range(RECENT_CHATS + 5):
             world.clock.advance(seconds=1)
             chats.append(await begin(http))
             if number % 50 == 0:
                 await put(http, chats[-1], messages=[build_message(chats[-1], 1)])
         last, _ = await sync_all(http, 1)
-        recent, _ = await sync_all(http, 2)
         everything, _ = await sync_all(http, 3)
+        for _ in range(CHATS_PER_PAGE + 1):
+            world.clock.advance(seconds=1)
+            deleted.append(await begin(http))
+            await http.delete(f"/v2/chat-sessions/{deleted[-1]}")
+        recent, _ = await sync_all(http, 2)
 
     assert list_ids(last) == [chats[-1]]
-    assert list_ids(recent) == chats[::-1][:RECENT_CHATS]
+    assert list_ids(recent) == [*deleted[::-1], *chats[::-1][:RECENT_CHATS]]
     assert all(synced["messages"] == [] for synced in recent)
     assert list_ids(everything) == chats
     assert [len(synced["messages"]) for synced in everything[:51]] == [1, *[0] * 49, 1]

@@ -215,7 +215,7 @@ def _parse_hour(text: str) -> time | None:
 
 
 _AFTER_DAYS = re.compile(
-    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) )*"
+    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) ){{0,3}}"
     rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
     rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
     re.IGNORECASE,

@@ -16,9 +16,9 @@ FormKind = Literal["promise", "need", "request"]
 _OPENINGS: Mapping[FormKind, tuple[str, ...]] = {
     "promise": (
         r"i(?:['’]ll| will| promise(?: to)?)",
-        r"ich (?:werde|verspreche,?)",
-        r"(?:(?:te|os|les?) )?(?:voy a|prometo)",
-        r"je (?:vais|promets de)",
+        r"ich (?:werde(?=.* \w+n\b)|verspreche,?)",
+        r"(?:(?:te|os|les?) )?(?:voy a(?= \w+[aeiáéí]r(?:me|te|se|nos|os|l[aeo]s?)*\b)|prometo)",
+        r"je (?:vais(?= (?:(?:te|lui|leur|vous|l[ae]s?|y) |[tl]['’])*\w+(?:er|ir|re)\b)|promets de)",
     ),
     "need": (
         r"(?:i|we)(?: (?:also|still|really|just))? (?:need to|have to|must|should)",
@@ -35,23 +35,23 @@ _OPENINGS: Mapping[FormKind, tuple[str, ...]] = {
         r"(?:du musst|denk (?:bitte )?daran,?|vergiss (?:bitte )?nicht,?|(?<![^\W\d] )bitte)",
         r"(?:puedes|podrías|puede usted|podría usted)(?: por favor)?",
         r"(?:no (?:te )?olvides|acuérdate)(?: de)?",
-        r"(?:peux-tu|tu peux|pourrais-tu|tu pourrais|pouvez-vous|vous pouvez|pourriez-vous)",
-        r"n['’]oubli(?:e|ez) pas de",
+        r"(?:peux-tu|pourrais-tu|pouvez-vous|pourriez-vous|(?:tu peux|tu pourrais|vous pouvez)(?=.*\?))",
+        r"n['’]oubli(?:e|ez) pas (?:de|d['’])",
     ),
 }
 _ENDINGS: Mapping[FormKind, str] = {
     "promise": r"[てで]おきます",
     "need": r"(?:なければなりません|ないといけません|なきゃ)",
-    "request": r"(?:[てで](?:ください|もらえますか|くれますか)|お願いします)",
+    "request": r"(?:[をにへ日][^をにへ日]*(?:て|(?<!ない)で)(?:ください|もらえますか|くれますか)|をお願いします)",
 }
-"""Japanese says at the end of a sentence what it is; it is quoted whole."""
+"""Japanese says at the end of a sentence what it is; it is quoted whole. Without an object a request is mostly a courtesy."""
 _IMPERATIVE = re.compile(r"(?P<verb>[A-ZÄÖÜ][a-zäöüß]+)(?: mir| uns)? bitte (?P<rest>.+)")
 """German puts "please" behind the verb: "Ruf bitte die Klinik an"."""
 
 _PLAN = re.compile(
     r"\b(?:ich (?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e|(?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e ich"
     r"|(?:te|os|les?|se l[aeo]s?) \w+o|j(?:e |['’])(?:(?:te|lui|leur|vous) |[tl]['’])?\w+rai)\b"
-    r"|を[^、。]*(?<!ており)ます[。.]?$",
+    r"|を[^、。を]*(?<!ており)ます[。.]?$",
     re.IGNORECASE,
 )
 """Other languages than English promise in their present or future tense: "Ich schicke dir morgen die Liste"."""
@@ -125,5 +125,6 @@ def _compile(kind: FormKind) -> re.Pattern[str]:
     """Compile the forms of a kind; no cold start pays for it."""
     openings = "|".join(_OPENINGS[kind])
     return re.compile(
-        rf"(?<![\w'’])(?:{openings})\s+(?P<words>.+)|^.*{_ENDINGS[kind]}", re.IGNORECASE
+        rf"(?<![\w'’])(?:{openings})(?:\s+|(?<=d['’]))(?P<words>.+)|^.*{_ENDINGS[kind]}",
+        re.IGNORECASE,
     )

@@ -1,7 +1,8 @@
 """Tasks and events without a model: sentences that promise, need, ask for or schedule something."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import get_args
@@ -73,9 +74,10 @@ def extract_action_items(
     """Yield tasks in the words that were said, due on the day that was named, with whose they are."""
     cast = build_cast(sentences, owner_names)
     tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now))]
+    bare = Counter(drop_relative_days(task.words) for task in tasks)
     for task in tasks:
         yield {
-            "description": _describe(task, tasks),
+            "description": _describe(task, bare),
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
             "owner": cast.describe_owner(task.doer),
         }
@@ -90,16 +92,15 @@ def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
             yield task
 
 
-def _describe(task: Task, tasks: Sequence[Task]) -> str:
-    """Tell a task without the words for its day, unless only they tell it from another."""
+def _describe(task: Task, all_bare: Mapping[str, int]) -> str:
+    """Tell a task without the words for its day, unless only they tell it from another of `all_bare`."""
     if task.quotation:
         quotation = drop_relative_days(task.quotation, mark=" …") if task.due_at else task.quotation
         return f"“{quotation}”{task.voices}"
     if task.due_at is None:
         return task.words
     bare = drop_relative_days(task.words)
-    same = [other for other in tasks if drop_relative_days(other.words) == bare]
-    return _capitalise(bare) if same == [task] else task.words
+    return _capitalise(bare) if all_bare[bare] == 1 else task.words
 
 
 def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:

@@ -10,7 +10,7 @@ import pytest
 from functions.library.routes import LIBRARY_ROUTES
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
-from functions.process_conversation.upkeep.missed_events import find_missed
+from functions.process_conversation.upkeep.missed_events import PAGE_SIZE, find_missed
 from functions.process_conversation.upkeep.sweep import BATCH_SIZE, sweep, wake_waiting
 from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
@@ -18,9 +18,10 @@ from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
 from shared.domain.conversations.conversation import content_hash
 from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
-from shared.domain.ids import UserId
+from shared.domain.ids import ConversationId, UserId
 from shared.domain.models.rate_budget import build_instance_budget
-from shared.domain.store.documents import Document, Set, Update
+from shared.domain.store.documents import Document, Query, Set, Update
+from shared.ports import Documents
 from shared.resilience.admission import Admission
 from shared.telemetry import log_request
 from tests.fakes import AutoAdvanceClock, CreatedTask, RecordingTasks, ScriptedModel
@@ -196,6 +197,34 @@ async def test_what_a_client_stored_is_processed_within_an_hour_of_a_lost_event_
 
     statuses = [(await world.load_conversation(user)).status for user in users]
     assert statuses == ["completed", "completed"]
+
+
+async def test_a_user_of_many_conversations_is_searched_in_pages_f2(database):
+    """Clients store without a limit: all of a day at once may be more than a function's memory."""
+    with ScriptedModel(answers={}) as model:
+        world = build_processing_fixture(database, model)
+        count = PAGE_SIZE + 1
+        for n in range(count):
+            conversation = build_test_conversation(created_at=world.clock.now())
+            await world.write(replace(conversation, id=ConversationId(f"talk{n}")))
+        documents: Any = PagedDocuments(world.documents)
+        await find_missed(replace(build_deps(world), documents=documents), after=None)
+
+    assert len(world.events.list_by_topic("conversation.changed")) == count
+    assert max(documents.read) <= PAGE_SIZE
+
+
+class PagedDocuments:
+    """Documents that record how many each query returned."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self.read: list[int] = []
+
+    async def query(self, query: Query) -> list[Document]:
+        found = await self._documents.query(query)
+        self.read.append(len(found))
+        return found
 
 
 async def test_what_is_announced_is_processed_once_when_its_event_comes_f2(database):
