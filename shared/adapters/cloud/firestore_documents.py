@@ -4,9 +4,8 @@ Also called: document database, NoSQL.
 """
 
 import socket
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -14,12 +13,11 @@ from typing import Any, TypeVar
 from google.api_core import exceptions as api
 from google.api_core.datetime_helpers import DatetimeWithNanoseconds
 from google.api_core.retry import AsyncRetry, if_exception_type
-from google.auth.exceptions import GoogleAuthError
-from google.auth.transport.requests import Request
 from google.cloud import firestore
 from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
 from shared.adapters import firestore_limits as limits
+from shared.adapters.cloud import firestore_client
 from shared.adapters.cloud.grpc_cancellation import keep_cancellation
 from shared.adapters.firestore_indexes import order_by_summed
 from shared.adapters.store_clock import StoreClock
@@ -79,20 +77,13 @@ class FirestoreDocuments:
 
     def __init__(self, client: firestore.AsyncClient, clock: StoreClock) -> None:
         """Raises Unavailable at once when the client's emulator does not run; `clock` learns from answers."""
-        _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
+        _probe(firestore_client.get_emulator(client))
         self._client = client
         self._clock = clock
 
     def connect(self) -> None:
         """Begin to connect in the loop that runs, and to fetch a token; what fails is tried by the first call again."""
-        api = self._client._firestore_api  # noqa: SLF001 - the client makes it with its first call
-        api.transport.grpc_channel.get_state(try_to_connect=True)
-        threading.Thread(target=self._fetch_token, daemon=True).start()
-
-    def _fetch_token(self) -> None:
-        credentials = self._client._credentials  # noqa: SLF001 - those that its calls carry
-        with suppress(GoogleAuthError):
-            credentials.before_request(Request(), "POST", f"https://{self._client._target}/", {})  # noqa: SLF001
+        firestore_client.connect(self._client)
 
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
@@ -120,7 +111,9 @@ class FirestoreDocuments:
     async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
         """List also those who have no document of their own, but some below it."""
         async with _translate_errors():
-            page = await _list_page(self._client, "users", limit, after)
+            page = await firestore_client.list_page(
+                self._client, "users", limit, after, timeout_s=TIMEOUT_S
+            )
         users = [UserId(document.name.rsplit("/", 1)[1]) for document in page.documents]
         return users, page.next_page_token or None
 
@@ -161,7 +154,9 @@ class FirestoreDocuments:
 
         async with _translate_errors():
             try:
-                value: T = await run(_QuietTransaction(self._client, max_attempts=MAX_ATTEMPTS))
+                value: T = await run(
+                    firestore_client.QuietTransaction(self._client, max_attempts=MAX_ATTEMPTS)
+                )
             except ValueError as error:
                 # The client tells so that all attempts were in vain.
                 if isinstance(error.__cause__, api.Aborted):
@@ -191,18 +186,6 @@ class FirestoreDocuments:
                 yield snapshot.reference.path
 
 
-class _QuietTransaction(firestore.AsyncTransaction):
-    """The client's transaction, whose rollback does not hide why it is rolled back.
-
-    The client rolls back also what never began, as when the store is away, and calls that a ValueError.
-    """
-
-    async def _rollback(self) -> None:
-        if self.in_progress:
-            with suppress(api.GoogleAPICallError):
-                await super()._rollback()
-
-
 class _FirestoreTransaction:
     """One attempt: reads at once, and keeps the writes for the commit."""
 
@@ -227,26 +210,6 @@ class _FirestoreTransaction:
 
     def write(self, *writes: Write) -> None:
         self.writes += writes
-
-
-async def _list_page(
-    client: firestore.AsyncClient, collection: str, limit: int, token: str | None
-) -> Any:
-    """Return one answer; the client's own method lists all pages and takes no token."""
-    request = {
-        "parent": f"{client._database_string}/documents",  # noqa: SLF001 - as its own method does
-        "collection_id": collection,
-        "page_size": limit,
-        "page_token": token or "",
-        "show_missing": True,
-        "mask": {"field_paths": None},
-    }
-    answers = await client._firestore_api.list_documents(  # noqa: SLF001
-        request=request,
-        metadata=client._rpc_metadata,  # noqa: SLF001
-        timeout=TIMEOUT_S,
-    )
-    return await anext(aiter(answers.pages))
 
 
 async def _get_many(
