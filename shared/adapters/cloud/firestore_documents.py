@@ -3,12 +3,16 @@
 Also called: document database, NoSQL.
 """
 
+import asyncio
+import heapq
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
+from zlib import crc32
 
 from google.api_core import exceptions as api
 from google.api_core.datetime_helpers import DatetimeWithNanoseconds
@@ -19,7 +23,7 @@ from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 from shared.adapters import firestore_limits as limits
 from shared.adapters.cloud import firestore_client
 from shared.adapters.cloud.grpc_cancellation import keep_cancellation
-from shared.adapters.firestore_indexes import order_by_summed
+from shared.adapters.firestore_indexes import DUE_SHARD, DUE_SHARDS, order_by_summed
 from shared.adapters.store_clock import StoreClock
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
@@ -47,6 +51,8 @@ RETRY_TIMEOUT_S = 30.0
 TREE_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 1.0
 MAX_ATTEMPTS = 5
+DUE_GROUPS = frozenset({"processing", "runs"})
+"""The collections whose documents are looked for when they are due, over all users."""
 
 DIRECTIONS: dict[Direction, str] = {"asc": "ASCENDING", "desc": "DESCENDING"}
 # Aborted means that nothing was written; after any other failure something may have been.
@@ -100,13 +106,21 @@ class FirestoreDocuments:
     async def list_due(
         self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
     ) -> list[Document]:
-        query = self._client.collection_group(collection_name)
+        read = partial(self._list_due_of_shard, collection_name, until, limit=limit, after=after)
+        async with _translate_errors():
+            shards = await asyncio.gather(*map(read, range(DUE_SHARDS)))
+        return heapq.nsmallest(limit, chain(*shards), key=lambda each: each.fields["due_at"])
+
+    async def _list_due_of_shard(
+        self, group: str, until: datetime, shard: int, *, limit: int, after: datetime | None
+    ) -> list[Document]:
+        query = self._client.collection_group(group)
+        query = query.where(filter=firestore.FieldFilter(DUE_SHARD, "==", shard))
         query = query.where(filter=firestore.FieldFilter("due_at", "<=", until))
         if after is not None:
             query = query.where(filter=firestore.FieldFilter("due_at", ">", after))
-        async with _translate_errors():
-            snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
-            return [_to_document(snapshot) for snapshot in snapshots]
+        snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
+        return [_to_document(snapshot) for snapshot in snapshots]
 
     async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
         """List also those who have no document of their own, but some below it."""
@@ -265,17 +279,24 @@ def _add_writes(client: firestore.AsyncClient, batch: Any, writes: Sequence[Writ
         reference = client.document(write.path)
         match write:
             case Create(fields=fields):
-                batch.create(reference, dict(fields))
+                batch.create(reference, _add_due_shard(write.path, fields))
             case Set(fields=fields):
-                batch.set(reference, dict(fields))
+                batch.set(reference, _add_due_shard(write.path, fields))
             case Update(changes=changes, version=version):
                 values = {
                     _to_field_path(name): _to_firestore_value(value)
-                    for name, value in changes.items()
+                    for name, value in _add_due_shard(write.path, changes).items()
                 }
                 batch.update(reference, values, option=_to_write_option(version))
             case Delete(version=version):
                 batch.delete(reference, option=_to_write_option(version))
+
+
+def _add_due_shard(path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to what is due the shard by which it is found: times that grow in one range bound its writes."""
+    if "due_at" not in fields or path.split("/")[-2] not in DUE_GROUPS:
+        return dict(fields)
+    return {**fields, DUE_SHARD: crc32(path.encode()) % DUE_SHARDS}
 
 
 def _to_firestore_value(value: Any) -> Any:
@@ -304,7 +325,9 @@ def _to_field_path(dotted: str) -> str:
 
 
 def _to_document(snapshot: Any) -> Document:
-    fields = {name: _to_plain(value) for name, value in snapshot.to_dict().items()}
+    fields = {
+        name: _to_plain(value) for name, value in snapshot.to_dict().items() if name != DUE_SHARD
+    }
     time = snapshot.update_time  # of a query over collection groups as the wire has it
     version = time.rfc3339() if hasattr(time, "rfc3339") else time.ToJsonString()
     return Document(path=snapshot.reference.path, fields=fields, version=version)
