@@ -9,8 +9,21 @@ from infra.bench.processes import ROOT
 from infra.scale.deployment import load_deployment
 from infra.scale.model import ADDRESSES_AN_INSTANCE, LIVE_MODEL, NOTHING, Scale
 from infra.scale.page import SIZES, TARGET_USERS, build_scales, render_page, render_plot
+from infra.scale.usage import USAGE
 from infra.scale.vendors import LIMITS
 from infra.scale.work import load_counters
+from shared.adapters.embedded.sqlite_database import SqliteDatabase
+from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.domain.store.documents import Fields
+from tests.fakes import ScriptedModel
+from tests.fixtures.processing import (
+    ALICE,
+    build_outputs,
+    build_processing_fixture,
+    build_script,
+    build_test_conversation,
+)
+from tests.fixtures.storage import INDEXES
 
 COUNTERS = load_counters()
 TODAY, SCALED = build_scales(COUNTERS)
@@ -70,6 +83,28 @@ def test_a_million_users_cost_less_than_half_a_dollar_each_outside_the_model_d10
     print(f"outside ${sum(costs.values()):,.0f}, the model ${sum(models.values()):,.0f}")  # noqa: T201 - shown with -s
     assert sum(costs.values()) < 0.50 * 1_000_000
     assert sum(models.values()) > 0
+
+
+async def test_a_conversation_changes_three_times_when_it_is_due_f5(
+    database: SqliteDatabase,
+) -> None:
+    """It is announced, taken and done: each touches the index that the sweep reads."""
+    dues: list[object] = []
+
+    def record(_: object, path: str, old: Fields | None, new: Fields | None) -> None:
+        due = (new or {}).get("due_at")
+        if "/processing/" in path and due != (old or {}).get("due_at"):
+            dues.append(due)
+
+    documents = SqliteDocuments(database, INDEXES, on_change=record)
+    with ScriptedModel(answers=build_script(build_outputs())) as model:
+        world = build_processing_fixture(database, model, external_documents=documents)
+        talk = build_test_conversation(listed_at=world.clock.now())
+        await world.deps.stores.conversations.add(ALICE, talk)
+        await world.deliver({"uid": ALICE, "conversation_id": talk.id})
+
+    assert len(dues) == USAGE.due_writes_a_conversation
+    assert dues[-1] is None
 
 
 @pytest.mark.parametrize("scale", [TODAY, SCALED])
