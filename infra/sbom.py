@@ -44,11 +44,11 @@ def read_licences(name: str) -> list[str]:
         told = metadata(name)
     except PackageNotFoundError:
         return []
-    if expression := told.get("License-Expression"):
+    for expression in told.get_all("License-Expression", []):
         return re.split(r" (?:AND|OR|WITH) ", re.sub(r"[()]", "", expression))
     classifiers = told.get_all("Classifier", [])
     named = [each.rsplit(" :: ", 1)[1] for each in classifiers if each.startswith(_CLASSIFIER)]
-    return named or re.split(r", ", (told.get("License") or "").split("\n")[0].strip())
+    return named or "".join(told.get_all("License", [])).split("\n")[0].strip().split(", ")
 
 
 def build_sbom(locks: Sequence[str] = LOCKS) -> dict[str, Any]:
