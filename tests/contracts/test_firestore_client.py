@@ -1,4 +1,4 @@
-"""What we take of Firestore's client that is not public: the pinned release has it, and the newest one.
+"""Private parts of Firestore's client: the pinned release has those that we take, and the newest one.
 
 Run with a folder that holds another release, this file tries it.
 """

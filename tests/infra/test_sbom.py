@@ -1,4 +1,4 @@
-"""What we install: every package under a licence that we know, and listed for whoever has to check."""
+"""Packages that we install: each under a licence that we know, and listed for whoever has to check."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What Firestore's client keeps to itself and we need: the one place that a release of it can break.
+"""Private parts of Firestore's client that we need: the one place that a release of it can break.
 
 A test tries each against the release that is pinned and against the newest one.
 """
