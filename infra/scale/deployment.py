@@ -1,11 +1,17 @@
 """Deployment: how large Terraform makes the functions and how many queues there are."""
 
+import ipaddress
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-SERVICES = Path(__file__).parents[1] / "terraform/services"
+INFRA = Path(__file__).parents[1]
+SERVICES = INFRA / "terraform/services"
+RESERVED_ADDRESSES = 4
+"""Of each subnet: Google keeps the first two and the last two."""
+_SUBNET = re.compile(r'variable "subnet" \{.*?default\s*=\s*"([\d./]+)"', re.DOTALL)
 _SIZE = re.compile(r"^\s*(\w+)\s*=\s*\{([^{}]*)\}", re.MULTILINE)
 _SETTING = re.compile(r'(\w+)\s*=\s*"?([\d.]+)')
 
@@ -22,11 +28,16 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """Sizes by function, and how many queues take the tasks of one kind."""
+    """Sizes by function, and how many queues take the tasks of one kind.
+
+    `direct_callers` share the `addresses` of a subnet, through which they call internal functions.
+    """
 
     sizes: Mapping[str, Size]
     default_size: Size
     task_queues: int = 1
+    addresses: int
+    direct_callers: frozenset[str]
 
     def get_size(self, function: str) -> Size:
         return self.sizes.get(function, self.default_size)
@@ -50,7 +61,21 @@ def load_deployment(*variable_files: str) -> Deployment:
         },
         default_size=_to_size(default),
         task_queues=task_queues,
+        addresses=_count_addresses(),
+        direct_callers=_list_direct_callers(),
     )
+
+
+def _count_addresses() -> int:
+    variables = (INFRA / "terraform/foundation/variables.tf").read_text()
+    subnet = _SUBNET.search(variables)
+    assert subnet is not None
+    return ipaddress.ip_network(subnet[1]).num_addresses - RESERVED_ADDRESSES
+
+
+def _list_direct_callers() -> frozenset[str]:
+    calls = json.loads((INFRA / "routes.json").read_text())["calls"]
+    return frozenset(call["caller"] for call in calls if call["via"] == "request")
 
 
 def _read_rows(name: str) -> dict[str, dict[str, float]]:

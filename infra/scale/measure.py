@@ -30,6 +30,16 @@ from infra.scale.work import Counters, Tokens, Work
 from shared.domain.models.tokens import estimate_tokens
 
 CONVERSATIONS = 10
+LISTED = 50
+"""Conversations of a page, as the released app asks for them."""
+VISITS = 5
+LIBRARY_PATHS = (
+    f"/v1/conversations?limit={LISTED}",
+    "/v3/memories?limit=100",
+    "/v1/action-items?limit=50",
+    "/v1/conversations/{id}",
+)
+"""What an app asks for when it is opened."""
 TURNS = 10
 POSTS = 50
 KNOWN_FACTS = 100
@@ -82,7 +92,7 @@ class Reading:
 
 
 async def measure() -> Counters:
-    """Run the three kinds of work, one after another."""
+    """Run the four kinds of work, one after another."""
     with (
         open_folder() as folder,
         run_scripted_model() as model,
@@ -93,7 +103,8 @@ async def measure() -> Counters:
         await request(server.port, "GET", "/")  # the first one loads what others need, and waits
         token = await sign_in(server.port, "alice")
         await _store_facts(server, token)
-        recordings = list(generate_sessions(CONVERSATIONS))
+        recordings = list(generate_sessions(LISTED))
+        recordings, short = recordings[:CONVERSATIONS], map(_shorten, recordings[CONVERSATIONS:])
         texts = [turn["text"] for each in recordings for turn in each["transcript_segments"]]
         conversation = await meter.measure(
             lambda: _import(server, recordings, token),
@@ -102,10 +113,21 @@ async def measure() -> Counters:
             embedded_tokens=sum(map(estimate_tokens, texts)) / CONVERSATIONS,
         )
         turn = await meter.measure(lambda: _ask_all(server, token), TURNS, last=("after_turn",))
+        await meter.measure(
+            lambda: _import(server, list(short), token),
+            LISTED - CONVERSATIONS,
+            last=("process_conversation", "on_conversation_processed"),
+        )
+        library = await meter.measure(
+            lambda: _visit(server, recordings, token),
+            VISITS * len(LIBRARY_PATHS),
+            last=("library",),
+        )
     return Counters(
         conversation=conversation,
         turn=turn,
         notification=await _measure_notifications(),
+        library=library,
         words=sum(len(text.split()) for text in texts) / CONVERSATIONS,
     )
 
@@ -140,6 +162,17 @@ async def _import(server: ServerProcess, recordings: Sequence[Any], token: str) 
     for recording in recordings:
         answer = await request(server.port, "POST", "/v1/conversations", recording, token=token)
         answer.require(202)
+
+
+def _shorten(recording: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**recording, "transcript_segments": recording["transcript_segments"][:4]}
+
+
+async def _visit(server: ServerProcess, recordings: Sequence[Any], token: str) -> None:
+    for recording in recordings[:VISITS]:
+        for path in LIBRARY_PATHS:
+            answer = await request(server.port, "GET", path.format(id=recording["id"]), token=token)
+            answer.require(200)
 
 
 async def _ask_all(server: ServerProcess, token: str) -> None:

@@ -1,12 +1,15 @@
 """Model of growth: what any number of users ask of each part, when a limit is met, and what it costs."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from functions.process_conversation.upkeep.missed_events import RECENT, USERS_A_TASK
 from infra.scale.deployment import Deployment, Size
 from infra.scale.usage import DAY_S, MONTH_DAYS, USAGE, Usage
-from infra.scale.vendors import CONTRACTS, LIMITS, PRICES
+from infra.scale.vendors import CONTRACTS, LIMITS, PRICES, SIGN_IN_TIERS
 from infra.scale.work import Counters, Work
+from shared.adapters.firestore_indexes import DUE_SHARDS
 from shared.domain.models.token_prices import DEFAULT_TOKEN_PRICES
 from shared.domain.models.usage_cost import compute_cost
 from shared.environment.model_readers import SHORTENED_DIMENSIONS
@@ -16,7 +19,12 @@ TURNS_PER_WINDOW = 4
 """In the measured conversation, whose turns have some 150 characters."""
 FETCHED_IDS = 50
 """Ids of one request of the adapter."""
+ADDRESSES_AN_INSTANCE = 4
+"""Two, and two of the instance that replaces it: https://docs.cloud.google.com/run/docs/configuring/vpc-direct-vpc."""
 MINUTE_S = 60
+LIVE_MODEL = "gpt-realtime-whisper"
+STREAMING = frozenset({"chat", "listen"})
+"""Functions whose instances are paid for as long as they are there."""
 NOTHING = "nothing yet"
 
 
@@ -40,27 +48,17 @@ class Scale:
 
     def compute_peak_rates(self, users: float) -> dict[str, float]:
         """Return what comes in a second of the peak, by name."""
-        turns, conversations, notifications = (
-            users * self._to_peak(each)
-            for each in (
-                self.usage.turns_a_day,
-                self.usage.conversations_a_day,
-                self.usage.notifications_a_day,
-            )
-        )
-        works = [
-            (turns, self.counters.turn),
-            (conversations, self.counters.conversation),
-            (notifications, self.counters.notification),
-        ]
+        usage = self.usage
+        works = [(users * self._to_peak(a_day), work) for work, a_day in self._works]
 
         def add(counter: str) -> float:
             return sum(rate * float(getattr(work, counter)) for rate, work in works)
 
         return {
-            "turns": turns,
-            "conversations": conversations,
-            "notifications": notifications,
+            "turns": users * self._to_peak(usage.turns_a_day),
+            "conversations": users * self._to_peak(usage.conversations_a_day),
+            "notifications": users * self._to_peak(usage.notifications_a_day),
+            "requests of the library": users * self._to_peak(usage.library_requests_a_day),
             "documents read": add("reads"),
             "documents written": add("writes"),
             "tasks": add("tasks"),
@@ -86,7 +84,15 @@ class Scale:
         for work, a_day in self._works:
             for model, cost in compute_token_costs(work).items():
                 costs[model] = costs.get(model, 0.0) + users * a_day * MONTH_DAYS * cost
-        return costs
+        live_minutes = users * self.usage.live_minutes_a_day * MONTH_DAYS
+        return {**costs, LIVE_MODEL: live_minutes * _price("live_minute")}
+
+    def compute_anew(self, users: float) -> tuple[float, float]:
+        """Return what it costs to embed all libraries anew, in US dollars, and the days that the limit of tokens asks."""
+        conversations = self.usage.conversations_a_day * MONTH_DAYS * self.usage.months_stored
+        tokens = users * conversations * self.counters.conversation.embedded_tokens
+        minutes = tokens / self._get_limit("embeddings")
+        return tokens / 1e6 * _price("embeddings"), minutes * MINUTE_S / DAY_S
 
     def compute_cost(self, users: float) -> dict[str, float]:
         """Return US dollars a month by part, beside the models; embeddings are a part."""
@@ -97,6 +103,8 @@ class Scale:
             "Cloud Tasks and Pub/Sub": users * self._messaging_cost,
             "embeddings": users * self._sum_month("embedded_tokens") / 1e6 * _price("embeddings"),
             "traffic and logs": users * self._traffic_cost,
+            "Identity Platform": _compute_sign_in_cost(users),
+            "kept sound": users * self._sound_gb * _price("sound_gb"),
         }
 
     @property
@@ -105,6 +113,7 @@ class Scale:
             (self.counters.turn, self.usage.turns_a_day),
             (self.counters.conversation, self.usage.conversations_a_day),
             (self.counters.notification, self.usage.notifications_a_day),
+            (self.counters.library, self.usage.library_requests_a_day),
         ]
 
     def _sum_month(self, counter: str) -> float:
@@ -133,19 +142,35 @@ class Scale:
     @property
     def _vendor_loads(self) -> Mapping[str, float]:
         """What one user asks at the peak, by limit."""
-        one = self.compute_peak_rates(1)
+        one, usage = self.compute_peak_rates(1), self.usage
         conversation = self.counters.conversation
+        instances = self.compute_instances(1)
+        callers = [instances[name] for name in self.deployment.direct_callers & instances.keys()]
         return {
             "namespaces": 1,
             "fetches": one["conversations"] * -(-_count_dense_rows(conversation) // FETCHED_IDS),
             "query_units": one["turns"] * self._query_units,
             "dispatches": one["tasks"],
-            "vcpus": sum(self.compute_instances(1).values()),
+            "vcpus": sum(instances.values()),
+            "vpc_instances": max(callers),
+            "addresses": ADDRESSES_AN_INSTANCE * sum(callers) / self.deployment.addresses,
             "firestore_writes": one["documents written"],
-            "app_calls": one["turns"] / self.usage.turns_a_tool_call,
+            "app_calls": one["turns"] / usage.turns_a_tool_call,
+            "due_writes": self._due_writes / DUE_SHARDS,
+            "search": usage.search_page_s / USERS_A_TASK,
+            "live_minutes": MINUTE_S * self._to_peak(usage.live_minutes_a_day),
             "embeddings": MINUTE_S * one["conversations"] * conversation.embedded_tokens,
             **self._model_loads,
         }
+
+    @property
+    def _due_writes(self) -> float:
+        """What changes in a second when a user's work is due, in the busier of two indexes."""
+        usage = self.usage
+        return max(
+            self._to_peak(usage.turns_a_day) * usage.due_writes_a_turn,
+            self._to_peak(usage.conversations_a_day) * usage.due_writes_a_conversation,
+        )
 
     @property
     def _model_loads(self) -> dict[str, float]:
@@ -185,7 +210,8 @@ class Scale:
             ("after_turn", turns, usage.after_turn_s, 0),
             ("close_run", turns, usage.request_s, 0),
             ("tool_proxy", turns / usage.turns_a_tool_call, usage.tool_call_s, 0),
-            ("library", requests, usage.request_s, 0),
+            ("library", requests, usage.request_s, self.counters.library.cpu_s),
+            ("listen", self._to_peak(usage.live_minutes_a_day), MINUTE_S, 0),
             ("on_conversation_written", 2 * conversations, usage.request_s, 0),
             (
                 "process_conversation",
@@ -233,19 +259,33 @@ class Scale:
         """As if every document that is written were deleted some day, and none were rewritten."""
         stored = self._sum_month("stored_bytes") * self.usage.months_stored
         return (
-            self._sum_month("reads") / 1e5 * _price("reads")
+            (self._sum_month("reads") + self._searched_documents) / 1e5 * _price("reads")
             + self._sum_month("writes") / 1e5 * (_price("writes") + _price("deletes"))
             + stored * PRICES["index_overhead"].amount / 2**30 * _price("stored_gib")
         )
 
     @property
+    def _searched_documents(self) -> float:
+        """What the search of each hour reads in a month: a user, and what is recent of theirs."""
+        recent = self.usage.conversations_a_day * RECENT.total_seconds() / DAY_S
+        return MONTH_DAYS * 24 * (1 + max(1, recent))
+
+    @property
+    def _sound_gb(self) -> float:
+        usage = self.usage
+        minutes = usage.live_minutes_a_day * MONTH_DAYS * usage.months_stored
+        return usage.sound_kept * minutes * usage.sound_kb_a_minute / 1e6
+
+    @property
     def _run_cost(self) -> float:
-        """What instances cost in a month of average load: those of chat always, others while busy."""
+        """What instances cost in a month of average load: STREAMING ones always, others while busy."""
         seconds = MONTH_DAYS * DAY_S / self.usage.peak_factor
         cost = self._sum_month("requests") / 1e6 * _price("requests")
         for function, load, size in self._list_function_loads():
             busy_s = seconds * load / (size.concurrency * self.usage.instance_load)
-            billing = ("vcpu_s", "gib_s") if function == "chat" else ("busy_vcpu_s", "busy_gib_s")
+            billing = (
+                ("vcpu_s", "gib_s") if function in STREAMING else ("busy_vcpu_s", "busy_gib_s")
+            )
             cost += busy_s * (_price(billing[0]) + size.memory_gib * _price(billing[1]))
         return cost
 
@@ -277,6 +317,9 @@ class Scale:
 _MOVED_BY_SETTING = {
     "dispatches": "`task_queues`",
     "app_calls": NOTHING,
+    "due_writes": "`DUE_SHARDS`, in the code",
+    "addresses": "`subnet`",
+    "search": NOTHING,
 }
 
 
@@ -286,6 +329,16 @@ def compute_token_costs(work: Work) -> dict[str, float]:
         model: compute_cost(DEFAULT_TOKEN_PRICES[model], tokens.to_usage()) / 1e6
         for model, tokens in work.tokens.items()
     }
+
+
+def _compute_sign_in_cost(users: float) -> float:
+    """Return US dollars a month, as if everybody signed in each month."""
+    firsts = [first for first, _ in SIGN_IN_TIERS]
+    nexts = [*firsts[1:], math.inf]
+    return sum(
+        max(0.0, min(users, following) - first) * price
+        for (first, price), following in zip(SIGN_IN_TIERS, nexts, strict=True)
+    )
 
 
 def _price(name: str) -> float:

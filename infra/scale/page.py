@@ -9,9 +9,13 @@ from infra.scale.model import Break, Scale
 from infra.scale.usage import USAGE
 from infra.scale.vendors import LIMITS, READ_ON
 from infra.scale.work import Counters, Work
+from shared.adapters.firestore_indexes import DUE_SHARDS
+from shared.domain.models.rate_budget import POOL_SHARDS
 
 SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
 TARGET_USERS = 10_000_000
+SHOWN_INSTANCES = 10
+"""Of a function for a million users, from which on it is shown."""
 SCALE_FILE = "scale.tfvars"
 _WIDTH, _LEFT, _ROW = 760, 300, 18
 _DECADES = 9
@@ -29,7 +33,7 @@ def render_page(counters: Counters) -> str:
     today, scaled = build_scales(counters)
     sections = (
         _render_usage(counters),
-        _render_money(scaled),
+        _render_money(today, scaled),
         _render_breaks(today, scaled),
         _render_rates(scaled),
         _render_instances(scaled),
@@ -43,22 +47,25 @@ def _render_usage(counters: Counters) -> str:
     return f"""# Growth
 
 Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users (`infra/scale/usage.py`),
-limits and list prices of vendors as read on {READ_ON}, with their sources (`infra/scale/vendors.py`). Nothing of it was measured in a
-cloud.
+limits and list prices of vendors as read on {READ_ON} or before, with their sources (`infra/scale/vendors.py`): stored copies of
+pages. Nothing of it was measured in a cloud.
 
-A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, and gets {USAGE.notifications_a_day:g} notifications.
-At the peak everything comes {USAGE.peak_factor:g} times as often. A library holds {USAGE.months_stored:g} months. Every question searches once; the provider's
-cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
+A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, is heard live for {USAGE.live_minutes_a_day:g}, gets {USAGE.notifications_a_day:g}
+notifications and asks {USAGE.library_requests_a_day:g} times for lists. One in {1 / USAGE.sound_kept:g} keeps sound. At the peak everything comes {USAGE.peak_factor:g} times as often. A library
+holds {USAGE.months_stored:g} months. Every question searches once; the provider's cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
 """
 
 
-def _render_money(scaled: Scale) -> str:
+def _render_money(today: Scale, scaled: Scale) -> str:
     return f"""## Money
 
-US dollars a month by list prices, without discounts and free tiers. Left out are transcription, speech with a model, stored
-sound and files, backups, and the load balancer.
+US dollars a month by list prices, without discounts and free tiers but that of sign-in. Left out are transcription of files, speech
+with a model, stored files, backups, and the load balancer.
 
 {_table(("users", *(f"{size:,}" for size in SIZES)), _list_cost_rows(scaled))}
+
+Another embedder reads all again: ${scaled.compute_anew(1)[0]:.2f} a user; a million users take {today.compute_anew(1_000_000)[1]:.0f} days within today's limit of tokens. The
+cloud runs no [encoder](retrieval.md#what-the-encoder-costs).
 """
 
 
@@ -69,6 +76,8 @@ How many users meet a limit at their peak as the repository deploys it, and with
 [scale.tfvars](../infra/terraform/services/scale.tfvars) and the contracts that `infra/scale/vendors.py` lists:
 
 {_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
+
+{_describe_far(today)}
 
 ![Users that meet each limit, on a logarithmic scale: grey as deployed, blue with scale.tfvars and contracts](scale.svg)
 
@@ -84,15 +93,19 @@ Of a million users; they grow in proportion.
 {_list(_list_rates(scaled))}
 
 Firestore sustains about one write a second on a document. What is written often belongs to one user: the day of usage, whose
-quota a burst reserves for many turns at once, the chat and the run. Users share only the log of calls of an app: if all called one
-app, {_find(scaled, "app_calls").users:,.0f} users would meet its limit of 500 a second.
+quota a burst reserves for many turns at once, the chat and the run. Users share:
+
+- the log of calls of an app: 500 a second, if all called one
+- the index of what is due, in {DUE_SHARDS} ranges of 500 a second
+- {POOL_SHARDS} documents that lease tokens: however many instances ask, each is written once a second, after a burst of 24
+- the search for lost events, page after page: {_find(scaled, "search").users:,.0f} users an hour; with more it takes longer
 """
 
 
 def _render_instances(scaled: Scale) -> str:
     return f"""## Instances at the peak
 
-At least one each.
+Other functions need fewer than {SHOWN_INSTANCES} for a million users.
 
 {_table(("function", *(f"{size:,}" for size in SIZES[2:])), _list_instance_rows(scaled))}
 """
@@ -103,7 +116,7 @@ def _render_work(counters: Counters) -> str:
 
 Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
 
-{_table(("", "turn", "conversation", "notification"), _list_work_rows(counters))}
+{_table(("", "turn", "conversation", "notification", "request"), _list_work_rows(counters))}
 """
 
 
@@ -146,7 +159,7 @@ def _list_cost_rows(scale: Scale) -> Iterable[Sequence[str]]:
     yield ("… a user", *(f"${amount:,.3f}" for amount in per_user))
     for model in models[0]:
         yield (f"`{model}`", *(_dollars(each[model]) for each in models))
-    yield ("**the model**", *(_dollars(sum(each.values())) for each in models))
+    yield ("**the models**", *(_dollars(sum(each.values())) for each in models))
     yield (
         "… a user",
         *(f"${sum(m.values()) / n:,.3f}" for m, n in zip(models, SIZES, strict=True)),
@@ -156,7 +169,13 @@ def _list_cost_rows(scale: Scale) -> Iterable[Sequence[str]]:
 def _list_break_rows(today: Scale, scaled: Scale) -> Iterable[Sequence[str]]:
     later = {each.name: each.users for each in scaled.list_breaks()}
     for each in today.list_breaks():
-        yield each.name, f"{each.users:,.0f}", f"{later[each.name]:,.0f}", each.moved_by
+        if each.users < TARGET_USERS:
+            yield each.name, f"{each.users:,.0f}", f"{later[each.name]:,.0f}", each.moved_by
+
+
+def _describe_far(today: Scale) -> str:
+    far = (each.name for each in today.list_breaks() if each.users >= TARGET_USERS)
+    return f"Met by more than ten million users: {'; '.join(far)}."
 
 
 def _describe_left(scaled: Scale) -> str:
@@ -164,7 +183,7 @@ def _describe_left(scaled: Scale) -> str:
     if not left:
         return "With both, none is left below ten million users."
     names = "; ".join(f"{each.name} ({each.users:,.0f} users)" for each in left)
-    return f"**Left below ten million users, and moved by no setting or contract:** {names}."
+    return f"**Left below ten million users, and moved by nobody:** {names}."
 
 
 def _list_rates(scale: Scale) -> Iterable[str]:
@@ -175,11 +194,13 @@ def _list_rates(scale: Scale) -> Iterable[str]:
 def _list_instance_rows(scale: Scale) -> Iterable[Sequence[str]]:
     instances = [scale.compute_instances(size) for size in SIZES[2:]]
     for function in instances[0]:
+        if instances[1][function] < SHOWN_INSTANCES:
+            continue
         yield (function, *(f"{math.ceil(each[function]):,}" for each in instances))
 
 
 def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:
-    works = (counters.turn, counters.conversation, counters.notification)
+    works = (counters.turn, counters.conversation, counters.notification, counters.library)
     for each in fields(Work):
         if each.name != "tokens":
             yield (f"`{each.name}`", *(f"{getattr(work, each.name):,.4g}" for work in works))

@@ -12,7 +12,12 @@ class Usage:
 
     A turn of an answer streams for `turn_s`. A conversation is processed in `processing_s`, its two
     model calls included; what follows an answer takes `after_turn_s`. Tools are called in one of
-    `turns_a_tool_call`. A library is stored for `months_stored`.
+    `turns_a_tool_call`. A library is stored for `months_stored`. A device is connected and heard for
+    `live_minutes_a_day`; `sound_kept` is the part of users who keep that sound, by `sound_kb_a_minute`. In `search_page_s` a
+    page of users whose events may be lost is listed, and the next one asked for.
+
+    `due_writes_a_turn` and `due_writes_a_conversation` are those that change when something is due: a run begins and ends;
+    a conversation is announced, taken and done.
     """
 
     turns_a_day: float = 2.0
@@ -32,6 +37,12 @@ class Usage:
     turn_traffic_kb: float = 30.0
     log_line_kb: float = 1.0
     words_a_minute: float = 150.0
+    live_minutes_a_day: float = 30.0
+    sound_kept: float = 0.1
+    sound_kb_a_minute: float = 240.0
+    search_page_s: float = 0.1
+    due_writes_a_turn: float = 2.0
+    due_writes_a_conversation: float = 3.0
 
 
 USAGE = Usage()

@@ -1,10 +1,15 @@
-"""Limits and prices of vendors, each with the page where it was read, or marked as an assumption."""
+"""Limits and prices of vendors, each with the page where it was read, or marked as an assumption.
 
-from collections.abc import Mapping
+Pages were read as stored copies, which tell no date of their own but where a comment gives it. The copies of the vendors'
+own pages lack the prices of Firestore and Pinecone: those stand on other pages that copied them.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-READ_ON = "2026-11-24"
+READ_ON = "2026-11-29"
 ASSUMED = "assumption"
+HOUR_S = 3_600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +65,39 @@ LIMITS: Mapping[str, Fact] = {
     "firestore_writes": Fact(
         name="Firestore: writes to a database", amount=10_000, unit="a second"
     ),
-    "app_calls": Fact(name="Firestore: calls logged of one app", amount=500, unit="a second"),
+    "app_calls": Fact(
+        name="Firestore: calls logged of one app",
+        amount=500,
+        unit="a second",
+        source="https://firebase.google.com/docs/firestore/solutions/shard-timestamp",
+    ),
+    "due_writes": Fact(
+        name="Firestore: writes to a range of what is due",
+        amount=500,
+        unit="a second",
+        source="https://firebase.google.com/docs/firestore/solutions/shard-timestamp",
+    ),
+    "addresses": Fact(
+        name="Addresses of the subnet", amount=1, unit="of those that Terraform reserves"
+    ),
+    "vpc_instances": Fact(
+        name="Cloud Run: instances of a revision in a network",
+        amount=100,
+        unit="instances",
+        source="https://docs.cloud.google.com/run/quotas",
+    ),
+    "live_minutes": Fact(
+        name="OpenAI: minutes heard live, plan Launch",
+        amount=1_000,
+        unit="a minute",
+        # The copy is of 2026-11-19; that of OpenAI's own page ends before its limits.
+        source="https://www.w3cschool.cn/openai_api/openai_api-models-gpt-realtime-whisper.html",
+    ),
+    "search": Fact(
+        name="Hourly search for lost events",
+        amount=HOUR_S,
+        unit="seconds that pages of users may take",
+    ),
 }
 CONTRACTS: Mapping[str, tuple[float, str]] = {
     "namespaces": (
@@ -73,6 +110,8 @@ CONTRACTS: Mapping[str, tuple[float, str]] = {
     "gpt-6-sol": (2_000_000_000, "OpenAI: a contract for throughput"),
     "gpt-6-luna": (2_000_000_000, "OpenAI: a contract for throughput"),
     "embeddings": (500_000_000, "OpenAI: a contract for throughput"),
+    "vpc_instances": (1_000, "Google Cloud: a higher quota"),
+    "live_minutes": (1_000_000, "OpenAI: a contract for throughput"),
     "firestore_writes": (
         100_000,
         "Google Cloud support, ramped by 50 % in 5 minutes",
@@ -156,7 +195,7 @@ PRICES: Mapping[str, Fact] = {
         name="Cloud Run, by request: a vCPU and second",
         amount=0.000024,
         unit="$",
-        source="https://cloudwebschool.com/tools/cloud-run-cost-calculator/",
+        source="https://cloud.google.com/run/pricing",
     ),
     "busy_gib_s": Fact(
         name="Cloud Run, by request: a GiB and second",
@@ -186,9 +225,26 @@ PRICES: Mapping[str, Fact] = {
         name="Traffic to the internet: a GB",
         amount=0.12,
         unit="$",
-        source="https://cloudwebschool.com/tools/cloud-run-cost-calculator/",
+        source="https://cloud.google.com/storage/pricing-examples",
     ),
-    "logs_gib": Fact(name="Cloud Logging: a GiB", amount=0.50, unit="$"),
+    "logs_gib": Fact(
+        name="Cloud Logging: a GiB",
+        amount=0.50,
+        unit="$",
+        source="https://cloud.google.com/stackdriver/pricing",
+    ),
+    "live_minute": Fact(
+        name="gpt-realtime-whisper: a minute heard live",
+        amount=0.017,
+        unit="$",
+        source="https://developers.openai.com/api/docs/models/gpt-realtime-whisper",
+    ),
+    "sound_gb": Fact(
+        name="Cloud Storage, standard: a GB and month",
+        amount=0.020,
+        unit="$",
+        source="https://cloud.google.com/storage/pricing-examples",
+    ),
     "embeddings": Fact(
         name="text-embedding-3-large: a million tokens",
         amount=0.13,
@@ -196,3 +252,14 @@ PRICES: Mapping[str, Fact] = {
         source="https://developers.openai.com/api/docs/models/text-embedding-3-large",
     ),
 }
+
+SIGN_IN_TIERS: Sequence[tuple[int, float]] = (
+    (50_000, 0.0055),
+    (100_000, 0.0046),
+    (1_000_000, 0.0032),
+    (10_000_000, 0.0025),
+)
+"""Identity Platform by e-mail or Google: US dollars a month of each user beyond so many, until the next row begins.
+
+https://cloud.google.com/identity-platform/pricing
+"""

@@ -1,4 +1,4 @@
-"""Work: what one turn, one conversation and one notification ask of the parts, as it was measured."""
+"""Work: what one turn, one conversation, one notification and one request of the library ask of the parts, as it was measured."""
 
 import json
 from collections.abc import Mapping
@@ -53,11 +53,12 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The three pieces of work that users cause; `words` are those of the measured conversation."""
+    """The four pieces of work that users cause; `words` are those of the measured conversation."""
 
     turn: Work
     conversation: Work
     notification: Work
+    library: Work
     words: float
 
 
@@ -68,6 +69,7 @@ def load_counters(path: Path = COUNTERS) -> Counters:
         turn=_load_work(fields["turn"]),
         conversation=_load_work(fields["conversation"]),
         notification=_load_work(fields["notification"]),
+        library=_load_work(fields["library"]),
         words=fields["words"],
     )
 

@@ -25,7 +25,10 @@ MODE_JSON: dict[Mode, dict[str, str]] = {
     "desc": {"order": "DESCENDING"},
     "array_contains": {"arrayConfig": "CONTAINS"},
 }
-GROUP_INDEX_JSON = {"order": "ASCENDING", "queryScope": "COLLECTION_GROUP"}
+DUE_SHARDS = 8
+"""What is due of all users stands in so many ranges of an index: each bears 500 writes a second."""
+DUE_SHARD = "due_shard"
+DUE_FIELDS = ((DUE_SHARD, "asc"), ("due_at", "asc"))
 WILDCARD = "*"
 
 
@@ -69,14 +72,14 @@ class IndexRequirement:
 class FirestoreIndexes:
     """The composite indexes, those of one field, and the fields that have no automatic one: (group, field).
 
-    `group_fields` have an index over all collections of their name. `listed_groups` have no automatic indexes.
+    `due_groups` have one over all collections of their name, by DUE_FIELDS. `listed_groups` have no automatic indexes.
     `used_indexes` collects those that served a query.
     """
 
     composite: tuple[Index, ...] = ()
     single: frozenset[Index] = frozenset()
     exempt_fields: frozenset[tuple[str, str]] = frozenset()
-    group_fields: frozenset[tuple[str, str]] = frozenset()
+    due_groups: frozenset[str] = frozenset()
     listed_groups: frozenset[str] = frozenset()
     used_indexes: set[Index] = field(default_factory=set)
 
@@ -86,16 +89,19 @@ class FirestoreIndexes:
         table = json.loads(path.read_text())
         overrides = table["fieldOverrides"]
         exempt_fields = {_name_override(entry) for entry in overrides if not entry["indexes"]}
+        composite = [(entry["queryScope"], _parse_index(entry)) for entry in table["indexes"]]
         return cls(
-            composite=tuple(_parse_index(entry) for entry in table["indexes"]),
+            composite=tuple(index for scope, index in composite if scope == "COLLECTION"),
             single=frozenset(
                 _parse_index({**entry, "fields": [{"fieldPath": entry["fieldPath"], **shape}]})
                 for entry in overrides
                 for shape in _list_own_shapes(entry)
             ),
             exempt_fields=frozenset(exempt_fields),
-            group_fields=frozenset(
-                _name_override(entry) for entry in overrides if GROUP_INDEX_JSON in entry["indexes"]
+            due_groups=frozenset(
+                index.group
+                for scope, index in composite
+                if scope == "COLLECTION_GROUP" and index.fields == DUE_FIELDS
             ),
             listed_groups=frozenset(g for g, field in exempt_fields if field == WILDCARD),
         )
@@ -129,10 +135,10 @@ class FirestoreIndexes:
                 raise Invalid(f"firestore.indexes.json lacks {describe_single(index)}")
             self.used_indexes.add(index)
 
-    def check_group(self, group: str, name: str) -> None:
-        """Raises Invalid for a field that has no index over all collections of this name."""
-        if (group, name) not in self.group_fields:
-            raise Invalid(f"firestore.indexes.json lacks {name!r} over all {group!r}")
+    def check_due(self, group: str) -> None:
+        """Raises Invalid where what is due has no index over all collections of this name."""
+        if group not in self.due_groups:
+            raise Invalid(f"firestore.indexes.json lacks 'due_at' over all {group!r}")
 
     def is_exempt(self, group: str, name: str) -> bool:
         """Tell whether a field, or a map that holds it, has no index."""

@@ -33,7 +33,7 @@ from shared.domain.store.documents import (
 from shared.ports import Documents, Transaction
 
 INDEXES = FirestoreIndexes(
-    group_fields=frozenset({("notes", "due_at")}),
+    due_groups=frozenset({"runs"}),
     composite=(
         Index(group="notes", fields=(("kind", "asc"), ("rank", "desc"))),
         Index(group="notes", fields=(("kind", "desc"), ("rank", "asc"), ("size", "desc"))),
@@ -47,6 +47,7 @@ INDEXES = FirestoreIndexes(
 NOON = datetime(2026, 3, 2, 12, 0, 0, 123456, tzinfo=UTC)
 ANN = UserId("ann")
 NOTES = "users/ann/notes"
+RUN = "users/ann/runs/n"
 
 
 @pytest.fixture(params=["sqlite", "memory", pytest.param("firestore", marks=pytest.mark.emulators)])
@@ -762,28 +763,41 @@ async def test_all_users_are_listed_page_by_page_each_once_d4(documents: Any):
 async def test_what_is_due_is_listed_over_all_users_earliest_first_d6(documents: Any):
     for user, minutes in (("bob", 2), ("ann", 1), ("cleo", 3), ("dan", 0), ("eve", 4)):
         due_at = NOON + timedelta(minutes=minutes)
-        await documents.write(Create(f"users/{user}/notes/n", {"due_at": due_at, "text": user}))
+        await documents.write(Create(f"users/{user}/runs/n", {"due_at": due_at, "text": user}))
     await documents.write(
-        Create("users/fay/notes/n", {"due_at": None}),
-        Create("users/fay/notes/m", {"text": "ended"}),
-        Create("users/fay/notes/t", {"due_at": "soon"}),
+        Create("users/fay/runs/n", {"due_at": None}),
+        Create("users/fay/runs/m", {"text": "ended"}),
+        Create("users/fay/runs/t", {"due_at": "soon"}),
         Create("users/fay/others/n", {"due_at": NOON}),
     )
 
-    due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=3)
-    all_due = await documents.list_due("notes", NOON + timedelta(minutes=3), limit=9)
+    due = await documents.list_due("runs", NOON + timedelta(minutes=3), limit=3)
+    all_due = await documents.list_due("runs", NOON + timedelta(minutes=3), limit=9)
     later = await documents.list_due(
-        "notes", NOON + timedelta(minutes=4), limit=9, after=NOON + timedelta(minutes=2)
+        "runs", NOON + timedelta(minutes=4), limit=9, after=NOON + timedelta(minutes=2)
     )
 
     assert [document.path for document in due] == [
-        "users/dan/notes/n",
-        "users/ann/notes/n",
-        "users/bob/notes/n",
+        "users/dan/runs/n",
+        "users/ann/runs/n",
+        "users/bob/runs/n",
     ]
     assert [document.fields["text"] for document in all_due] == ["dan", "ann", "bob", "cleo"]
     assert [document.fields["text"] for document in later] == ["cleo", "eve"]
     assert all(document.version for document in due)
+    assert {*due[0].fields} == {"due_at", "text"}
+
+
+async def test_what_was_postponed_is_listed_by_its_new_time_d6(documents: Any):
+    await documents.write(Create(RUN, {"due_at": NOON, "text": "first"}))
+    await documents.write(Update(RUN, {"due_at": NOON + timedelta(hours=1)}))
+
+    early = await documents.list_due("runs", NOON, limit=9)
+    late = await documents.list_due("runs", NOON + timedelta(hours=1), limit=9)
+    await documents.write(Update(RUN, {"due_at": None}))
+    ended = await documents.list_due("runs", NOON + timedelta(hours=1), limit=9)
+
+    assert ([each.path for each in early], [each.path for each in late], ended) == ([], [RUN], [])
 
 
 async def test_a_list_over_all_users_needs_its_index_d6(database: SqliteDatabase):

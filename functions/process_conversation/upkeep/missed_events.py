@@ -7,6 +7,7 @@ content than it was made from was changed since.
 Also called: reconciliation, missed trigger.
 """
 
+import asyncio
 from datetime import datetime, timedelta
 
 from functions.process_conversation.deps import SweepDeps
@@ -25,9 +26,10 @@ from shared.ports import Tasks
 
 SEARCH_TARGET = "sweep"
 USERS_A_TASK = 200
+USERS_AT_ONCE = 20
 RECENT = timedelta(hours=26)
 """How old a conversation may be that is looked for: a device may have been offline for a day."""
-PAGE_SIZE = 20
+PAGE_SIZE = 10
 """Conversations that are held at once: each may have a megabyte."""
 MAX_FOUND = 100
 """Of one user in one search: the next is an hour later."""
@@ -40,18 +42,19 @@ async def schedule_search(tasks: Tasks, now: datetime, *, after: str | None = No
 
 
 async def find_missed(deps: SweepDeps, *, after: str | None) -> None:
-    """Publish what was missed of a page of users; another task goes on behind them."""
+    """Publish what was missed of a page of users; another task goes on behind them meanwhile."""
     now = deps.clock.now()
     users, following = await deps.user_list.list_users(USERS_A_TASK, after=after)
-    found = 0
-    for uid in users:
-        found += await _publish_missed(deps, uid, now)
-    telemetry.add_fields(users=len(users), conversations=found)
     if following is not None:
         await schedule_search(deps.tasks, now, after=following)
+    room = asyncio.Semaphore(USERS_AT_ONCE)
+    found = await asyncio.gather(*(_publish_missed(deps, uid, now, room) for uid in users))
+    telemetry.add_fields(users=len(users), conversations=sum(found))
 
 
-async def _publish_missed(deps: SweepDeps, uid: UserId, now: datetime) -> int:
+async def _publish_missed(
+    deps: SweepDeps, uid: UserId, now: datetime, room: asyncio.Semaphore
+) -> int:
     recent = Query(
         collection=f"users/{uid}/conversations",
         where=(Where("created_at", ">", now - RECENT), Where("created_at", "<=", now)),
@@ -59,14 +62,15 @@ async def _publish_missed(deps: SweepDeps, uid: UserId, now: datetime) -> int:
         limit=PAGE_SIZE,
     )
     found = 0
-    async for document in iter_documents(deps.documents, recent):
-        if not _is_missed(document):
-            continue
-        if event := build_change_event(document.path, old=None, new=document.fields):
-            await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
-            found += 1
-        if found == MAX_FOUND:
-            break
+    async with room:
+        async for document in iter_documents(deps.documents, recent):
+            if not _is_missed(document):
+                continue
+            if event := build_change_event(document.path, old=None, new=document.fields):
+                await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+                found += 1
+            if found == MAX_FOUND:
+                break
     return found
 
 

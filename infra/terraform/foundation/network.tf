@@ -7,7 +7,7 @@ resource "google_compute_network" "internal" {
   depends_on              = [google_project_service.used]
 }
 
-# Each instance of a caller takes two addresses while it is replaced.
+# Each instance of a caller takes two addresses, and so does the one that replaces it.
 resource "google_compute_subnetwork" "internal" {
   name                     = "keepsake"
   region                   = var.region

@@ -10,6 +10,7 @@ sizes = {
   close_run                 = { max_instances = 20 }
   on_conversation_processed = { max_instances = 20 }
   tool_proxy                = { max_instances = 40 }
+  listen                    = { max_instances = 14000 }
 }
 
 # Tasks of one kind go to so many queues.

@@ -3,25 +3,27 @@
 Also called: document database, NoSQL.
 """
 
+import asyncio
+import heapq
 import socket
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
+from zlib import crc32
 
 from google.api_core import exceptions as api
 from google.api_core.datetime_helpers import DatetimeWithNanoseconds
 from google.api_core.retry import AsyncRetry, if_exception_type
-from google.auth.exceptions import GoogleAuthError
-from google.auth.transport.requests import Request
 from google.cloud import firestore
 from google.cloud.firestore_v1.async_aggregation import AsyncAggregationQuery
 
 from shared.adapters import firestore_limits as limits
+from shared.adapters.cloud import firestore_client
 from shared.adapters.cloud.grpc_cancellation import keep_cancellation
-from shared.adapters.firestore_indexes import order_by_summed
+from shared.adapters.firestore_indexes import DUE_SHARD, DUE_SHARDS, order_by_summed
 from shared.adapters.store_clock import StoreClock
 from shared.domain.errors import AlreadyExists, Invalid, PreconditionFailed, Unavailable
 from shared.domain.ids import UserId
@@ -49,6 +51,8 @@ RETRY_TIMEOUT_S = 30.0
 TREE_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 1.0
 MAX_ATTEMPTS = 5
+DUE_GROUPS = frozenset({"bin", "processing", "renewals", "runs"})
+"""The collections whose documents are looked for when they are due, over all users."""
 
 DIRECTIONS: dict[Direction, str] = {"asc": "ASCENDING", "desc": "DESCENDING"}
 # Aborted means that nothing was written; after any other failure something may have been.
@@ -79,20 +83,13 @@ class FirestoreDocuments:
 
     def __init__(self, client: firestore.AsyncClient, clock: StoreClock) -> None:
         """Raises Unavailable at once when the client's emulator does not run; `clock` learns from answers."""
-        _probe(client._emulator_host)  # noqa: SLF001 - the client tells it nowhere else
+        _probe(firestore_client.get_emulator(client))
         self._client = client
         self._clock = clock
 
     def connect(self) -> None:
         """Begin to connect in the loop that runs, and to fetch a token; what fails is tried by the first call again."""
-        api = self._client._firestore_api  # noqa: SLF001 - the client makes it with its first call
-        api.transport.grpc_channel.get_state(try_to_connect=True)
-        threading.Thread(target=self._fetch_token, daemon=True).start()
-
-    def _fetch_token(self) -> None:
-        credentials = self._client._credentials  # noqa: SLF001 - those that its calls carry
-        with suppress(GoogleAuthError):
-            credentials.before_request(Request(), "POST", f"https://{self._client._target}/", {})  # noqa: SLF001
+        firestore_client.connect(self._client)
 
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
@@ -109,18 +106,28 @@ class FirestoreDocuments:
     async def list_due(
         self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
     ) -> list[Document]:
-        query = self._client.collection_group(collection_name)
+        read = partial(self._list_due_of_shard, collection_name, until, limit=limit, after=after)
+        async with _translate_errors():
+            shards = await asyncio.gather(*map(read, range(DUE_SHARDS)))
+        return heapq.nsmallest(limit, chain(*shards), key=lambda each: each.fields["due_at"])
+
+    async def _list_due_of_shard(
+        self, group: str, until: datetime, shard: int, *, limit: int, after: datetime | None
+    ) -> list[Document]:
+        query = self._client.collection_group(group)
+        query = query.where(filter=firestore.FieldFilter(DUE_SHARD, "==", shard))
         query = query.where(filter=firestore.FieldFilter("due_at", "<=", until))
         if after is not None:
             query = query.where(filter=firestore.FieldFilter("due_at", ">", after))
-        async with _translate_errors():
-            snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
-            return [_to_document(snapshot) for snapshot in snapshots]
+        snapshots = await query.order_by("due_at").limit(limit).get(timeout=TIMEOUT_S)
+        return [_to_document(snapshot) for snapshot in snapshots]
 
     async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
         """List also those who have no document of their own, but some below it."""
         async with _translate_errors():
-            page = await _list_page(self._client, "users", limit, after)
+            page = await firestore_client.list_page(
+                self._client, "users", limit, after, timeout_s=TIMEOUT_S
+            )
         users = [UserId(document.name.rsplit("/", 1)[1]) for document in page.documents]
         return users, page.next_page_token or None
 
@@ -161,7 +168,9 @@ class FirestoreDocuments:
 
         async with _translate_errors():
             try:
-                value: T = await run(_QuietTransaction(self._client, max_attempts=MAX_ATTEMPTS))
+                value: T = await run(
+                    firestore_client.QuietTransaction(self._client, max_attempts=MAX_ATTEMPTS)
+                )
             except ValueError as error:
                 # The client tells so that all attempts were in vain.
                 if isinstance(error.__cause__, api.Aborted):
@@ -191,18 +200,6 @@ class FirestoreDocuments:
                 yield snapshot.reference.path
 
 
-class _QuietTransaction(firestore.AsyncTransaction):
-    """The client's transaction, whose rollback does not hide why it is rolled back.
-
-    The client rolls back also what never began, as when the store is away, and calls that a ValueError.
-    """
-
-    async def _rollback(self) -> None:
-        if self.in_progress:
-            with suppress(api.GoogleAPICallError):
-                await super()._rollback()
-
-
 class _FirestoreTransaction:
     """One attempt: reads at once, and keeps the writes for the commit."""
 
@@ -227,26 +224,6 @@ class _FirestoreTransaction:
 
     def write(self, *writes: Write) -> None:
         self.writes += writes
-
-
-async def _list_page(
-    client: firestore.AsyncClient, collection: str, limit: int, token: str | None
-) -> Any:
-    """Return one answer; the client's own method lists all pages and takes no token."""
-    request = {
-        "parent": f"{client._database_string}/documents",  # noqa: SLF001 - as its own method does
-        "collection_id": collection,
-        "page_size": limit,
-        "page_token": token or "",
-        "show_missing": True,
-        "mask": {"field_paths": None},
-    }
-    answers = await client._firestore_api.list_documents(  # noqa: SLF001
-        request=request,
-        metadata=client._rpc_metadata,  # noqa: SLF001
-        timeout=TIMEOUT_S,
-    )
-    return await anext(aiter(answers.pages))
 
 
 async def _get_many(
@@ -302,17 +279,24 @@ def _add_writes(client: firestore.AsyncClient, batch: Any, writes: Sequence[Writ
         reference = client.document(write.path)
         match write:
             case Create(fields=fields):
-                batch.create(reference, dict(fields))
+                batch.create(reference, _add_due_shard(write.path, fields))
             case Set(fields=fields):
-                batch.set(reference, dict(fields))
+                batch.set(reference, _add_due_shard(write.path, fields))
             case Update(changes=changes, version=version):
                 values = {
                     _to_field_path(name): _to_firestore_value(value)
-                    for name, value in changes.items()
+                    for name, value in _add_due_shard(write.path, changes).items()
                 }
                 batch.update(reference, values, option=_to_write_option(version))
             case Delete(version=version):
                 batch.delete(reference, option=_to_write_option(version))
+
+
+def _add_due_shard(path: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to what is due the shard by which it is found: times that grow in one range bound its writes."""
+    if "due_at" not in fields or path.split("/")[-2] not in DUE_GROUPS:
+        return dict(fields)
+    return {**fields, DUE_SHARD: crc32(path.encode()) % DUE_SHARDS}
 
 
 def _to_firestore_value(value: Any) -> Any:
@@ -341,7 +325,9 @@ def _to_field_path(dotted: str) -> str:
 
 
 def _to_document(snapshot: Any) -> Document:
-    fields = {name: _to_plain(value) for name, value in snapshot.to_dict().items()}
+    fields = {
+        name: _to_plain(value) for name, value in snapshot.to_dict().items() if name != DUE_SHARD
+    }
     time = snapshot.update_time  # of a query over collection groups as the wire has it
     version = time.rfc3339() if hasattr(time, "rfc3339") else time.ToJsonString()
     return Document(path=snapshot.reference.path, fields=fields, version=version)

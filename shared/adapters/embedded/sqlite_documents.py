@@ -133,7 +133,7 @@ class SqliteDocuments:
     async def list_due(
         self, collection_name: str, until: datetime, *, limit: int, after: datetime | None = None
     ) -> list[Document]:
-        self._indexes.check_group(collection_name, "due_at")
+        self._indexes.check_due(collection_name)
         self._create_index(CREATE_DUE_INDEX)
         sql, values = build_select_due(collection_name, until, after, limit)
         rows = await self._database.read(lambda c: c.execute(sql, values).fetchall())

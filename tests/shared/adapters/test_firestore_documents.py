@@ -7,6 +7,7 @@ from google.cloud.firestore import AsyncClient
 
 from infra.emulators.process import HOST, find_free_port
 from shared.adapters.cloud.firestore_documents import (
+    DUE_GROUPS,
     FirestoreDocuments,
     _FirestoreTransaction,
     _translate_errors,
@@ -16,6 +17,7 @@ from shared.adapters.system_clock import SystemClock
 from shared.domain.errors import Invalid, Unavailable
 from shared.domain.store.documents import Set
 from shared.ports import Documents, Transaction
+from tests.fixtures.storage import INDEXES
 
 
 async def test_a_missing_emulator_raises_unavailable_at_once(monkeypatch: pytest.MonkeyPatch):
@@ -80,3 +82,7 @@ async def test_a_transaction_that_never_began_stores_nothing_and_can_be_repeated
     stored = await firestore_documents.get("notes/a")
     assert stored is not None
     assert stored.fields == {"rank": 1}
+
+
+def test_what_is_looked_for_when_it_is_due_has_its_index():
+    assert INDEXES.due_groups == DUE_GROUPS

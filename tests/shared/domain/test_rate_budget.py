@@ -232,3 +232,17 @@ def test_what_is_leased_is_lost_when_its_time_is_over_d5() -> None:
 
     assert budget.take(500.0, START + timedelta(seconds=9), floor=1.0) is not None
     assert budget.take(500.0, START + timedelta(seconds=10), floor=1.0) is None
+
+
+def test_a_shard_is_written_once_a_second_after_a_burst_however_many_ask_f5() -> None:
+    """A document bears no more; so what shares the budget is no bound of how many instances there are."""
+    shard = build_shard(BUDGET, START)
+    wanted = build_instance_budget(BUDGET, INSTANCES, START).smallest_lease
+    writes = 0
+    for tick in range(6_000):
+        now = START + timedelta(seconds=tick / 100)
+        if leased := lease_from(shard, wanted, now, floor=0.0):
+            shard = shard.take(leased, now)
+            writes += 1
+
+    assert writes <= 24 + 60

@@ -17,7 +17,7 @@ from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
 from shared.domain.conversations.conversation import content_hash
-from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited
+from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.models.rate_budget import build_instance_budget
 from shared.domain.store.documents import Document, Query, Set, Update
@@ -255,6 +255,28 @@ async def test_a_conversation_under_the_id_of_a_deleted_one_is_announced_beside_
 
     assert is_new
     assert (await world.load_conversation()).status == "completed"
+
+
+class FirstPage:
+    """The users of a first page; others come behind them."""
+
+    async def list_users(self, limit: int, *, after: str | None) -> tuple[list[UserId], str | None]:
+        return [ALICE, BOB], "bob"
+
+
+async def test_the_users_behind_a_page_do_not_wait_for_it_f5(database):
+    """A page that cannot be searched yet holds up nobody; one user at a time would."""
+    with ScriptedModel(answers={}) as model:
+        world = build_processing_fixture(database, model)
+        documents: Any = FaultyPort(world.documents, query=[raise_unavailable])
+        deps = replace(build_deps(world), user_list=FirstPage(), documents=documents)
+
+        with pytest.raises(Unavailable):
+            await find_missed(deps, after=None)
+
+    [task] = world.tasks.list_by_target("sweep")
+    assert task.body == {"searches": True, "after": "bob"}
+    assert documents.calls["query"] == 2
 
 
 async def test_what_was_derived_goes_within_five_minutes_of_a_lost_event_of_a_deletion_f2(database):
