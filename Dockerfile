@@ -18,7 +18,7 @@ COPY infra/__init__.py infra/dead_letters.py infra/firestore.indexes.json infra/
 COPY infra/local infra/local
 COPY infra/model_server infra/model_server
 COPY infra/speech infra/speech
-COPY docs/openapi.json docs/apps.md docs/deploy.md docs/import.md docs/memories.md docs/models.md docs/operate.md docs/
+COPY docs/openapi.json docs/apps.md docs/deploy.md docs/how-to.md docs/import.md docs/memories.md docs/models.md docs/operate.md docs/
 COPY docs/privacy.md docs/programs.md docs/quotas.md docs/retrieval.md docs/settings.md docs/start.md docs/troubleshoot.md docs/
 COPY web web
 # Bytecode that is taken as it is: a function starts sooner, and times of files say nothing in an image.
