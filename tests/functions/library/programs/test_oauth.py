@@ -365,6 +365,10 @@ async def test_on_the_owners_machine_the_port_is_free_r8(programs, registered):
         "https://пример.example/",
         "https:///callback",
         "https://editor.example:port/",
+        "https://editor.example%E3%80%82evil.example/",
+        "http://[::1].evil.example/callback",
+        "http://evil.example[::1]/callback",
+        "https://[editor]/",
         "https://editor.example/" + "a" * 500,
         7,
     ],
@@ -386,6 +390,13 @@ async def test_a_name_is_one_short_line_of_what_can_be_seen_r8(programs):
 
     assert shown["name"].startswith("Keepsake Support xxx")
     assert (len(shown["name"]), shown["host"]) == (100, "evil.example")
+
+
+@pytest.mark.parametrize("name", ["", "\u2800", "\u034f", "\u180e\ufe0f", "\u200b \u202e"])
+async def test_a_name_that_nobody_can_read_is_none_r8(programs, name):
+    asked = build_request(await programs.register(name=name))
+
+    assert (await programs.preview(asked)).json()["name"] == "A program without a name"
 
 
 async def test_a_registration_is_nobody_elses_to_write_and_ends_r8(programs, world):
