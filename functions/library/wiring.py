@@ -36,6 +36,10 @@ class _Parts:
         return ProgramRegistrations(wiring.world().read_pseudonym_key())
 
     @staticmethod
+    def token_key() -> bytes:
+        return wiring.world().read_pseudonym_key()
+
+    @staticmethod
     def toolbox() -> "ToolBox":
         return wiring.toolbox("erase_account")
 

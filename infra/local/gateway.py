@@ -33,6 +33,7 @@ SECURITY_HEADERS = (
         ),
     ),
     (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-opener-policy", b"same-origin"),
     (b"referrer-policy", b"no-referrer"),
 )
 

@@ -234,6 +234,7 @@ def test_console_and_api_send_their_policies_as_headers_s8() -> None:
     assert set(policy[1].split("; ")) < set(directives)
     assert {"frame-ancestors 'none'", "form-action 'self'"} <= set(directives)
     assert all("Content-Security-Policy" in row for row in headers.values())
+    assert headers["**"]["Cross-Origin-Opener-Policy"] == "same-origin"
     for name in (
         "google_compute_backend_service.console",
         "google_compute_backend_service.function",

@@ -2,15 +2,17 @@
 
 import base64
 import hashlib
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.web.console import Console
 
 CALLBACK = "http://127.0.0.1:9/callback"
+PREVIEWS = "**/v1/mcp/authorizations/preview"
 VERIFIER = "a-verifier-of-at-least-forty-three-characters"
 CHALLENGE = (
     base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
@@ -37,6 +39,8 @@ def open_request(console: Console, name: str, **changes: str) -> str:
 
 def press(console: Console, button: str) -> dict[str, list[str]]:
     """Press a button that leads back to the program; return what the program reads there."""
+    console.page.get_by_role("button", name=button).wait_for()
+    console.page.clock.fast_forward(500)
     with console.page.expect_request(f"{CALLBACK}**") as request:
         console.page.get_by_role("button", name=button).press("Enter")
     return parse_qs(urlsplit(request.value.url).query)
@@ -63,7 +67,8 @@ def ask_for_tools(console: Console, token: str) -> int:
 
 @pytest.fixture(autouse=True)
 def program(console: Console) -> None:
-    """Play the program's own page."""
+    """Play the program's own page, by a clock of the test's."""
+    console.page.clock.install()
     console.page.route(f"{CALLBACK}**", lambda route: route.fulfill(body="Done"))
 
 
@@ -113,3 +118,35 @@ def test_a_program_that_asks_wrongly_is_not_let_in_r8(console: Console) -> None:
     assert answer["error"] == ["invalid_request"]
     open_request(console, "Editor", redirect_uri="https://evil.example/")
     expect(console.problem).to_contain_text("an address that it has not registered")
+
+
+def test_a_press_that_was_meant_for_another_page_lets_nobody_in_r8(console: Console) -> None:
+    console.sign_in(console.uid)
+    open_request(console, "Editor")
+    allow = console.page.get_by_role("button", name="Allow all of it")
+    allow.wait_for()
+    console.page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+
+    console.page.evaluate("dispatchEvent(new Event('focus'))")
+    allow.press("Enter")
+
+    assert press(console, "Do not allow it")["error"] == ["access_denied"]
+
+
+def test_a_late_answer_does_not_replace_the_request_that_is_shown_r8(console: Console) -> None:
+    page, held = console.page, list[Route]()
+    console.sign_in(console.uid)
+    open_request(console, "Second")
+    second = urlsplit(page.url).fragment
+    page.route(PREVIEWS, lambda route: held.append(route), times=1)  # noqa: PLW0108 - Playwright takes no method of C
+    with page.expect_request(PREVIEWS):
+        open_request(console, "First")
+
+    page.evaluate("address => { location.hash = address }", second)
+    asks = page.get_by_role("region", name="Connect a program")
+    expect(asks).to_contain_text("Second wants")
+    with page.expect_response(PREVIEWS):
+        held[0].continue_()
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+
+    assert "Second wants" in asks.inner_text()

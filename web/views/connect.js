@@ -3,19 +3,30 @@
 import { attempting, el, find } from "../dom.js";
 import { t, tNodes } from "../i18n.js";
 
+const SETTLE_MS = 500; // a press so soon was meant for what stood here before, such as the second of two on another page
+
 /** Returns `show(request)`, which takes a program's request to `user` as it stood in its address. */
 export function startConnect({ api, user }) {
   const view = find("#connect");
   const content = find(".content", view);
   const attempt = attempting(find(".problem", view));
+  let shown;
+  let seenAt;
+  const look = () => { seenAt = performance.now(); };
+  window.addEventListener("focus", look);
 
   const show = (query = "") => {
     content.replaceChildren();
-    const request = Object.fromEntries(new URLSearchParams(query));
-    return attempt(async () => content.replaceChildren(...describe(request, await api.previewAuthorization(request))));
+    const request = shown = Object.fromEntries(new URLSearchParams(query));
+    return attempt(async () => {
+      const asked = await api.previewAuthorization(request);
+      if (request !== shown) return;
+      content.replaceChildren(...describe(request, asked));
+      look();
+    });
   };
 
-  const decide = (request, allows) => attempt(async () => {
+  const decide = (request, allows) => performance.now() - seenAt >= SETTLE_MS && attempt(async () => {
     location.assign((await api.decideAuthorization(request, allows)).return_url);
   });
 

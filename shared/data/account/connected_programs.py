@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from shared.data.account.api_keys import USE_PRECISION
+from shared.data.account.sign_outs import SignOuts
 from shared.data.store.codec import load, load_all
 from shared.data.store.limited_records import LimitedRecords
 from shared.domain.account.connected_program import (
@@ -52,11 +53,14 @@ class ConnectedPrograms(LimitedRecords[ConnectedProgram]):
         """Give a program its first tokens.
 
         A code serves one attempt: a second one, or one without its proof, ends what came of it. A program that
-        was let in again, such as to do more, takes the place of what it was. Raises NotAuthenticated.
+        was let in again, such as to do more, takes the place of what it was. One that was let in before its user
+        signed out everywhere stays out. Raises NotAuthenticated.
         """
+        signed_out_at = await SignOuts(self._documents).find(code.uid)
 
         def is_good(program: ConnectedProgram) -> bool:
-            return not program.is_connected and program.is_proven_by(proof)
+            is_ended = signed_out_at is not None and program.created_at < signed_out_at
+            return not is_ended and not program.is_connected and program.is_proven_by(proof)
 
         connected = await self._exchange(code, is_good, tokens, now)
         if connected.is_one_installation:
@@ -68,10 +72,10 @@ class ConnectedPrograms(LimitedRecords[ConnectedProgram]):
     async def refresh(
         self, token: ProgramSecret, client_id: str, tokens: IssuedTokens, now: datetime
     ) -> ConnectedProgram:
-        """Give a program its next tokens.
+        """Give a program its next tokens, which `derive_secret` built of the token.
 
-        A refresh token that was used before, or that another client brings, is in two hands: it ends the program.
-        Raises NotAuthenticated.
+        They are given again for REPEAT_TIME. A refresh token that comes after that, or that another client brings,
+        is in two hands: it ends the program. Raises NotAuthenticated.
         """
 
         def is_good(program: ConnectedProgram) -> bool:
@@ -94,7 +98,11 @@ class ConnectedPrograms(LimitedRecords[ConnectedProgram]):
             if document is None:
                 return None
             program = load(ConnectedProgram, document)
-            if program.expires_at <= now or not program.matches(secret) or not is_good(program):
+            if program.expires_at <= now or not is_good(program):
+                return None
+            if program.has_just_got(tokens):
+                return program
+            if not program.matches(secret):
                 return None
             connected = program.with_tokens(tokens)
             changes = ("access_hash", "access_expires_at", "refresh_hash", "expires_at")

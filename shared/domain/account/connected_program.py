@@ -5,9 +5,9 @@ Also called: OAuth grant, access token, refresh token, authorization code.
 
 import base64
 import hashlib
+import hmac
 from dataclasses import replace
 from datetime import datetime, timedelta
-from hmac import compare_digest
 from typing import Final, Literal
 
 from shared.domain.account.api_key import KeyScope
@@ -19,6 +19,8 @@ CODE_LIFETIME: Final = timedelta(minutes=2)
 ACCESS_LIFETIME: Final = timedelta(hours=1)
 IDLE_LIFETIME: Final = timedelta(days=60)
 """A program that does not come back for so long has to be connected anew."""
+REPEAT_TIME: Final = timedelta(minutes=1)
+"""So long a refresh is answered alike: an answer may be lost, and two devices may refresh at once."""
 
 SecretKind = Literal["code", "access", "refresh"]
 _PREFIXES: Final = {"code": "ks_oac_", "access": "ks_oat_", "refresh": "ks_ort_"}
@@ -44,6 +46,14 @@ class ProgramSecret:
 def build_secret(kind: SecretKind, uid: UserId, program_id: str, random_text: str) -> ProgramSecret:
     text = f"{_PREFIXES[kind]}{uid}.{program_id}.{random_text}"
     return ProgramSecret(kind=kind, uid=uid, program_id=program_id, text=text)
+
+
+def derive_secret(kind: SecretKind, given: ProgramSecret, key: bytes) -> ProgramSecret:
+    """Build what a program gets for a secret, the same each time; only who has the key can tell it."""
+    content = f"what a program gets: {kind} {given.text}".encode()
+    return build_secret(
+        kind, given.uid, given.program_id, _to_base64(hmac.digest(key, content, hashlib.sha256))
+    )
 
 
 def parse_secret(text: str, *kinds: SecretKind) -> ProgramSecret:
@@ -113,17 +123,25 @@ class ConnectedProgram:
         return not self.client_id.startswith("https://")
 
     def is_proven_by(self, proof: CodeProof) -> bool:
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(proof.verifier.encode()).digest())
+        challenge = _to_base64(hashlib.sha256(proof.verifier.encode()).digest())
         return (
             proof.client_id == self.client_id
             and proof.redirect_uri == self.redirect_uri
-            and compare_digest(challenge.rstrip(b"="), self.code_challenge.encode())
+            and hmac.compare_digest(challenge, self.code_challenge)
         )
 
     def matches(self, secret: ProgramSecret) -> bool:
         """Tell whether this is its secret of the kind, the last one that it got."""
         hashes = {"code": self.code_hash, "access": self.access_hash, "refresh": self.refresh_hash}
-        return compare_digest(hashes[secret.kind], secret.hash)
+        return hmac.compare_digest(hashes[secret.kind], secret.hash)
+
+    def has_just_got(self, tokens: IssuedTokens) -> bool:
+        """Tell whether these are its last tokens, given for the same secret less than REPEAT_TIME ago."""
+        return (
+            self.access_expires_at is not None
+            and hmac.compare_digest(self.refresh_hash, tokens.refresh.hash)
+            and tokens.access_expires_at - self.access_expires_at < REPEAT_TIME
+        )
 
     def with_tokens(self, tokens: IssuedTokens) -> "ConnectedProgram":
         return replace(
@@ -133,3 +151,7 @@ class ConnectedProgram:
             refresh_hash=tokens.refresh.hash,
             expires_at=tokens.refresh_expires_at,
         )
+
+
+def _to_base64(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")

@@ -94,11 +94,14 @@ async def test_a_rebound_host_name_is_not_served(http, host):
         assert (await http.post(path, headers={"Host": host})).status_code == 421
 
 
-async def test_the_console_allows_no_foreign_scripts_and_no_framing(http):
+async def test_the_console_allows_no_foreign_scripts_no_framing_and_no_foreign_hold_on_its_window(
+    http,
+):
     page = await http.get("/", headers={"Host": "[::1]:8080"})
 
     policy = page.headers["content-security-policy"]
     assert page.status_code == 200
+    assert page.headers["cross-origin-opener-policy"] == "same-origin"
     assert {"default-src 'self'", "frame-ancestors 'none'", "form-action 'self'"} <= set(
         policy.split("; ")
     )

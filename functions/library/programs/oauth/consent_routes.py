@@ -78,12 +78,12 @@ async def preview_authorization(deps: ProgramDeps, call: Call[AuthorizationIn]) 
     max_bytes=MAX_REQUEST_BYTES,
 )
 async def decide_authorization(deps: ProgramDeps, call: Call[DecisionIn]) -> DecisionOut:
-    asked, allows = call.body.request, call.body.allows
+    asked, allows, now = call.body.request, call.body.allows, deps.clock.now()
     client = await _load_client(deps, call.uid, asked)
     error = _find_error(deps, asked) or ("access_denied" if allows == "nothing" else "")
     if error or allows == "nothing":
         return DecisionOut(return_url=_build_return_url(deps, asked, error=error))
-    program_id, now = deps.new_id(), deps.clock.now()
+    program_id = deps.new_id()
     code = build_secret("code", call.uid, program_id, secrets.token_urlsafe(SECRET_BYTES))
     program = ConnectedProgram(
         id=program_id,

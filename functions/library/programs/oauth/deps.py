@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 @value
 class ProgramDeps(LibraryDeps):
-    """What letting programs in needs; `egress` fetches what they say of themselves."""
+    """What letting programs in needs.
+
+    `egress` fetches what they say of themselves; tokens are derived with `token_key`.
+    """
 
     egress: Egress
     registrations: ProgramRegistrations
+    token_key: bytes

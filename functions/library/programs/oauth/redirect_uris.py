@@ -11,8 +11,10 @@ from urllib.parse import urlencode, urlsplit
 from shared.domain.local_address import is_local_url, is_loopback
 
 MAX_CHARS: Final = 500
-_ADDRESS = re.compile(r"https?://[A-Za-z0-9._~:/?\[\]!$&'()*+,;=%-]+")
-"""Neither a user's name nor a fragment, nor what browsers read as another sign; names of hosts in ASCII."""
+_ADDRESS = re.compile(
+    r"https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?([/?][A-Za-z0-9._~:/?\[\]!$&'()*+,;=%-]*)?"
+)
+"""Neither a user's name nor a fragment, nor what browsers read as another sign; hosts as people read them."""
 
 
 def is_acceptable(uri: str) -> bool:
@@ -21,10 +23,10 @@ def is_acceptable(uri: str) -> bool:
         return False
     try:
         parts = urlsplit(uri)
-        host, _ = parts.hostname or "", parts.port  # a port that is no number raises
+        host, _ = parts.hostname or "", parts.port  # a port that there is not raises
     except ValueError:
         return False
-    return bool(host) and (parts.scheme == "https" or is_loopback(host))
+    return parts.scheme == "https" or is_loopback(host)
 
 
 def is_registered(uri: str, registered: Sequence[str]) -> bool:

@@ -18,10 +18,11 @@ Text = Annotated[str, StringConstraints(max_length=2_000)]
 
 
 def _clean_name(name: object) -> object:
-    """Return a name as one short line of what can be seen."""
+    """Return a name as one short line of what can be seen, with a letter or a digit at least."""
     if not isinstance(name, str):
         return name
-    return " ".join(strip_invisible(name).split())[:MAX_NAME_CHARS] or NAMELESS
+    line = " ".join(strip_invisible(name).split())[:MAX_NAME_CHARS]
+    return line if any(map(str.isalnum, line)) else NAMELESS
 
 
 def _check_address(uri: str) -> str:

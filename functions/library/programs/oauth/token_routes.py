@@ -5,7 +5,6 @@ The official SDK has such endpoints, which read a token and replace it in two st
 Also called: token endpoint, revocation endpoint.
 """
 
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import parse_qsl
@@ -29,8 +28,7 @@ from shared.domain.account.connected_program import (
     ConnectedProgram,
     IssuedTokens,
     ProgramSecret,
-    SecretKind,
-    build_secret,
+    derive_secret,
     parse_secret,
 )
 from shared.domain.errors import NotAuthenticated
@@ -40,7 +38,6 @@ from shared.edge.declare.validation_sentences import format_validation_error
 
 MAX_FORM_BYTES: Final = 32_768
 MAX_FORM_FIELDS: Final = 30
-SECRET_BYTES: Final = 32
 ACCESS_LIFETIME_S: Final = int(ACCESS_LIFETIME.total_seconds())
 
 
@@ -149,14 +146,10 @@ def _parse_form(body: bytes) -> TokenIn:
 def _create_tokens(deps: ProgramDeps, given: ProgramSecret) -> IssuedTokens:
     telemetry.add_fields(uid=telemetry.hash_id(given.uid))
     now = deps.clock.now()
-
-    def create(kind: SecretKind) -> ProgramSecret:
-        return build_secret(kind, given.uid, given.program_id, secrets.token_urlsafe(SECRET_BYTES))
-
     return IssuedTokens(
-        access=create("access"),
+        access=derive_secret("access", given, deps.token_key),
         access_expires_at=now + ACCESS_LIFETIME,
-        refresh=create("refresh"),
+        refresh=derive_secret("refresh", given, deps.token_key),
         refresh_expires_at=now + IDLE_LIFETIME,
     )
 

@@ -3,9 +3,11 @@
 import base64
 import hashlib
 import json
-from collections.abc import AsyncIterator
+from asyncio import gather
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -18,6 +20,7 @@ from functions.library.programs.oauth.deps import ProgramDeps
 from functions.library.programs.oauth.routes import OAUTH_ROUTES
 from shared.adapters.guarded_egress import GuardedEgress
 from shared.data.account.connected_programs import MAX_PROGRAMS
+from shared.domain.ids import UserId
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.library import build_program_deps
 from tests.fixtures.processing import ProcessingFixture
@@ -55,11 +58,14 @@ class Strangers:
 
     pages: dict[str, Page] = field(default_factory=dict)
     addresses: dict[str, str] = field(default_factory=dict)
+    meanwhile: Callable[[], Awaitable[None]] | None = None
 
     async def resolve(self, host: str, _: int) -> list[str]:
         return [self.addresses.get(host, "93.184.215.14")]
 
     async def answer(self, request: httpx.Request) -> httpx.Response:
+        if self.meanwhile:
+            await self.meanwhile()
         url = f"https://{request.headers['host']}{request.url.path}"
         page = self.pages.get(url, Page(status=404))
         headers = {"content-type": page.media_type, "location": page.location}
@@ -271,10 +277,27 @@ async def test_tokens_are_refreshed_and_the_old_ones_end_r8(programs, world):
     assert new["refresh_token"] != old["refresh_token"]
 
 
+async def test_a_refresh_is_answered_alike_to_two_devices_and_where_the_answer_was_lost_r8(
+    programs, world
+):
+    old = await programs.connect()
+    at_once = await gather(
+        *[programs.refresh(old["client_id"], old["refresh_token"]) for _ in range(2)]
+    )
+    world.clock.advance(seconds=59)
+    late = await programs.refresh(old["client_id"], old["refresh_token"])
+
+    (tokens, *others) = [answer.json() for answer in (*at_once, late)]
+    assert others == [tokens, tokens]
+    assert (await programs.call(tokens["access_token"])).status_code == 200
+    assert (await programs.refresh(old["client_id"], tokens["refresh_token"])).status_code == 200
+
+
 @pytest.mark.parametrize("changes", [{}, {"client_id": "another"}], ids=["again", "by another"])
-async def test_a_refresh_token_in_two_hands_ends_the_program_r8(programs, changes):
+async def test_a_refresh_token_in_two_hands_ends_the_program_r8(programs, world, changes):
     old = await programs.connect()
     new = (await programs.refresh(old["client_id"], old["refresh_token"])).json()
+    world.clock.advance(minutes=1)
     stolen = old["refresh_token"] if not changes else new["refresh_token"]
 
     answer = await programs.refresh(old["client_id"], stolen, **changes)
@@ -365,6 +388,10 @@ async def test_on_the_owners_machine_the_port_is_free_r8(programs, registered):
         "https://пример.example/",
         "https:///callback",
         "https://editor.example:port/",
+        "https://editor.example%E3%80%82evil.example/",
+        "http://[::1].evil.example/callback",
+        "http://evil.example[::1]/callback",
+        "https://[editor]/",
         "https://editor.example/" + "a" * 500,
         7,
     ],
@@ -386,6 +413,13 @@ async def test_a_name_is_one_short_line_of_what_can_be_seen_r8(programs):
 
     assert shown["name"].startswith("Keepsake Support xxx")
     assert (len(shown["name"]), shown["host"]) == (100, "evil.example")
+
+
+@pytest.mark.parametrize("name", ["", "\u2800", "\u034f", "\u180e\ufe0f", "\u200b \u202e"])
+async def test_a_name_that_nobody_can_read_is_none_r8(programs, name):
+    asked = build_request(await programs.register(name=name))
+
+    assert (await programs.preview(asked)).json()["name"] == "A program without a name"
 
 
 async def test_a_registration_is_nobody_elses_to_write_and_ends_r8(programs, world):
@@ -494,6 +528,27 @@ async def test_a_program_that_was_let_in_again_takes_the_place_of_what_it_was_r8
     assert [program["scope"] for program in await programs.list_for()] == ["write"]
     statuses = [(await programs.call(t["access_token"])).status_code for t in (old, new)]
     assert statuses == [401, 200]
+
+
+async def test_what_was_allowed_before_signing_out_everywhere_is_not_let_in_after_it_r8(
+    programs, world
+):
+    stores, alice = world.deps.stores, UserId("alice")
+
+    async def sign_out() -> None:
+        await stores.sign_outs.put(alice, world.clock.now() + timedelta(seconds=1))
+        await stores.connected_programs.remove_all(alice)
+
+    programs.strangers.pages[DOCUMENT_URL] = Page(json.dumps(DOCUMENT))
+    programs.strangers.meanwhile = sign_out
+    uri = DOCUMENT["redirect_uris"][0]
+    code = (await programs.decide(build_request(DOCUMENT_URL, redirect_uri=uri)))["code"]
+    world.clock.advance(seconds=2)
+
+    answer = await programs.exchange(DOCUMENT_URL, code, redirect_uri=uri)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
+    assert await programs.list_for() == []
 
 
 async def test_a_refusal_goes_back_to_the_program_r8(programs):
