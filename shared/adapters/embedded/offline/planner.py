@@ -65,8 +65,8 @@ class Request:
         """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
         words = drop_past_span(self.reading.object).split()
         if not words:
-            bare = (word.strip(_QUOTES) for word in self.text.split())
-            words = [word for word in bare if word and not self.topic.isdisjoint(tokenize(word))]
+            topic, bare = self.topic, (word.strip(_QUOTES) for word in self.text.split())
+            words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property
