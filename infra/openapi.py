@@ -262,7 +262,7 @@ def _build_content(row: Route[Any], status: int, schemas: Schemas) -> Json:
 def _build_error_responses(row: Route[Any]) -> Json:
     """Describe what a handler can refuse, and what the edge refuses before it is called.
 
-    A handler of pages may refuse with a page.
+    A handler of pages may refuse with a page, and one of another protocol with what that says.
     """
     statuses = {408, *row.errors}
     if row.access == "user":
@@ -279,7 +279,13 @@ def _build_error_responses(row: Route[Any]) -> Json:
     page: Json = {PAGE: {}} if row.media_type == PAGE else {}
     content = {"application/problem+json": problem, **page}
     return {
-        str(status): {"description": STATUS_DESCRIPTIONS[status], "content": content}
+        str(status): {
+            "description": STATUS_DESCRIPTIONS[status],
+            "content": {
+                **content,
+                **({"application/json": {}} if status in row.protocol_errors else {}),
+            },
+        }
         for status in sorted(statuses)
     }
 

@@ -111,8 +111,8 @@ class Route(Generic[DepsT_contra]):
     stands. `check` is how a user's token is judged. `authorize(deps, call)` verifies callers whom
     `access` does not; it is called before the body is read, with the query as it was sent. `headers` are those that the handler
     reads, by alias. `other_statuses` are its other good statuses. `errors` are the statuses of its
-    refusals; those that body, query and access imply need not be listed. `max_bytes` is the size of
-    the largest body that has a use. With `is_query_accepted`, fields that the body lacks are read
+    refusals; those that body, query and access imply need not be listed. Those of `protocol_errors` may be
+    JSON as another protocol defines it. `max_bytes` is the size of the largest body that has a use. With `is_query_accepted`, fields that the body lacks are read
     from the query, as released apps send them. With a `form`, the body may come as a field of a
     multipart form too; `max_bytes` is then the size of that field. A change (PATCH, PUT) refuses
     fields that its body does not know, by name, so that no edit is lost in silence; one whose
@@ -134,6 +134,7 @@ class Route(Generic[DepsT_contra]):
     status: int = 200
     other_statuses: Sequence[int] = field(default=())
     errors: Sequence[int] = field(default=())
+    protocol_errors: Sequence[int] = field(default=())
     media_type: str = "application/json"
     max_bytes: int = DEFAULT_MAX_BYTES
     cancels_on_disconnect: bool = False
@@ -169,6 +170,7 @@ class RouteOptions(TypedDict, total=False):
     status: int
     other_statuses: Sequence[int]
     errors: Sequence[int]
+    protocol_errors: Sequence[int]
     media_type: str
     max_bytes: int
     cancels_on_disconnect: bool

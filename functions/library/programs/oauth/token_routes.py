@@ -48,6 +48,7 @@ ACCESS_LIFETIME_S: Final = int(ACCESS_LIFETIME.total_seconds())
     access="anyone",
     status=201,
     errors=(400, 413),
+    protocol_errors=(400,),
 )
 async def register_program(deps: ProgramDeps, call: Call[bytes]) -> RegistrationOut:
     try:
@@ -74,6 +75,7 @@ async def register_program(deps: ProgramDeps, call: Call[bytes]) -> Registration
     "Exchange a program's code or refresh token for tokens",
     access="anyone",
     errors=(400, 413),
+    protocol_errors=(400,),
     max_bytes=MAX_FORM_BYTES,
 )
 async def issue_tokens(deps: ProgramDeps, call: Call[bytes]) -> TokenOut:
@@ -118,6 +120,7 @@ _EXCHANGES: dict[str, Callable[[ProgramDeps, TokenIn], Awaitable[TokenOut]]] = {
     "End what a program got with a token",
     access="anyone",
     errors=(400, 413),
+    protocol_errors=(400,),
     max_bytes=MAX_FORM_BYTES,
 )
 async def revoke_token(deps: ProgramDeps, call: Call[bytes]) -> None:
