@@ -48,8 +48,13 @@ _ENDINGS: Mapping[FormKind, str] = {
 _IMPERATIVE = re.compile(r"(?P<verb>[A-ZÄÖÜ][a-zäöüß]+)(?: mir| uns)? bitte (?P<rest>.+)")
 """German puts "please" behind the verb: "Ruf bitte die Klinik an"."""
 
+_GERMAN_STATE = "habe|hatte|werde|würde|wäre|denke|glaube|liebe|brauche"
+_GERMAN_OBJECT = (
+    r"(?=.*\b(?:dir|euch|ihnen|ihm|herrn|frau|den|die|das|einen?|eine|[md]einen?|unseren?)\b)"
+)
+"""Something or somebody: "Ich bleibe heute im Bett" promises nothing."""
 _PLAN = re.compile(
-    r"\b(?:ich (?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e|(?!habe|hatte|werde|würde|wäre|denke|glaube)\w+e ich"
+    rf"\b(?:(?:ich (?!{_GERMAN_STATE})\w+e\b|(?!{_GERMAN_STATE})\w+e ich\b){_GERMAN_OBJECT}"
     r"|(?:te|os|les?|se l[aeo]s?) \w+o|j(?:e |['’])(?:(?:te|lui|leur|vous) |[tl]['’])?\w+rai)\b"
     r"|を[^、。を]*(?<!ており)ます[。.]?$",
     re.IGNORECASE,

@@ -144,6 +144,8 @@ def test_what_the_owner_has_to_do_is_theirs_in_five_languages(spoken, task) -> N
         "Si mañana llueve, te compro una tienda.",
         "もし明日雨なら、テントを買います。",
         "Ich denke morgen an dich.",
+        "Ich bleibe heute im Bett.",
+        "Morgen fahre ich nach Köln.",
         "Kannst du mich hören?",
         "¿Puedes ver la pantalla?",
         "Tu peux entendre le bruit ?",
