@@ -181,15 +181,17 @@ def test_an_uninstalled_app_is_no_longer_offered_p9(world: GardenFixture) -> Non
         assert not any(name.startswith("water_plants") for name in list_offered_tools(world.model))
 
 
-def test_only_origins_that_the_environment_names_are_called_t2(world: GardenFixture) -> None:
+def test_only_origins_that_the_environment_or_a_developer_allows_are_called_t2(
+    world: GardenFixture,
+) -> None:
     integration = {"chat_tools_manifest_url": "http://127.0.0.1:9/tools.json"}
 
     response = world.alice.post(
         "/v1/apps", json={"name": "Neighbour", "external_integration": integration}
     )
 
-    assert response.status_code == 400
-    assert "must start with https://" in response.json()["detail"]
+    assert (response.status_code, response.json()["code"]) == (422, "local_address")
+    assert response.json()["origins"] == ["http://127.0.0.1:9"]
 
 
 def test_a_stop_reaches_the_app_that_is_being_called(world: GardenFixture) -> None:

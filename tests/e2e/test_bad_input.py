@@ -203,6 +203,7 @@ USER_ROUTES = [
 OWNER = "assign_type=is_user&value=true"
 NOT_FOUND = "Conversation not found", "Message not found", "Notification not found", "App not found"
 NO_MERGE = "There is no merge of this conversation that can be undone."
+NOT_IN_BIN = "This is not in the bin."
 ID_ROUTES = [
     ("GET", "/v1/conversations/{conversation}", NOT_FOUND[0]),
     ("DELETE", "/v1/conversations/{conversation}", NOT_FOUND[0]),
@@ -212,6 +213,9 @@ ID_ROUTES = [
     ("PATCH", f"/v1/conversations/{{conversation}}/assign-speaker/Ann?{OWNER}", NOT_FOUND[0]),
     ("POST", "/v1/conversations/{conversation}/reprocess", NOT_FOUND[0]),
     ("POST", "/v1/conversations/{conversation}/undo-merge", NO_MERGE),
+    ("POST", "/v1/bin/conversations/{conversation}", NOT_FOUND[0]),
+    ("POST", "/v1/bin/conversations/{conversation}/restore", NOT_IN_BIN),
+    ("DELETE", "/v1/bin/conversations/{conversation}", NOT_IN_BIN),
     ("GET", "/v1/imports/{import}", "Import not found"),
     ("GET", "/v1/imports/{import}/events", "Import not found"),
     ("GET", "/v1/import/jobs/{import}", "Import not found"),
@@ -507,6 +511,7 @@ def replace_ids(path: str) -> str:
     pieces = path.partition("?")[0].split("/")
     label_prefixes = (
         "assign-speaker",
+        "bin",
         "confirmations",
         "changes",
     )  # what is behind them is named by a label
