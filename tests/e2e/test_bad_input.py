@@ -1,7 +1,5 @@
 """Bad input at the started product: each gets a specific answer, and stored data stays intact."""
 
-import base64
-import hashlib
 import json
 import socket
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from tests.e2e.product import (
     run_product,
     wait_for_inbox,
 )
+from tests.fixtures.oauth import build_authorization, build_code_exchange
 from tests.old_app import parse_as_fixed_app
 
 ROUTES = json.loads((ROOT / "docs/openapi.json").read_text())["paths"]
@@ -125,24 +124,11 @@ def theirs(owner: httpx.Client) -> dict[str, str]:
 def connect_program(owner: httpx.Client) -> str:
     """Let a program in; return its id."""
     uri = "http://127.0.0.1/callback"
-    verifier = "v" * 43
-    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode()
     registration = owner.post("/v1/mcp/register", json={"redirect_uris": [uri]}).json()
-    asked = {
-        "client_id": registration["client_id"],
-        "redirect_uri": uri,
-        "response_type": "code",
-        "code_challenge": challenge.rstrip("="),
-        "code_challenge_method": "S256",
-    }
+    asked = build_authorization(registration["client_id"], uri)
     answer = owner.post("/v1/mcp/authorizations", json={"request": asked, "allows": "read"}).json()
-    form = {
-        "grant_type": "authorization_code",
-        "client_id": registration["client_id"],
-        "code": httpx.URL(answer["return_url"]).params["code"],
-        "code_verifier": verifier,
-        "redirect_uri": uri,
-    }
+    code = httpx.URL(answer["return_url"]).params["code"]
+    form = build_code_exchange(registration["client_id"], uri, code)
     owner.post("/v1/mcp/token", data=form).raise_for_status()
     program_id: str = owner.get("/v1/mcp/programs").json()[0]["id"]
     return program_id

@@ -1,7 +1,5 @@
 """Programs that ask to be let in: the page that asks, and the list of those that were (R8)."""
 
-import base64
-import hashlib
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -9,14 +7,11 @@ import httpx
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.fixtures.oauth import build_authorization, build_code_exchange
 from tests.web.console import Console
 
 CALLBACK = "http://127.0.0.1:9/callback"
 PREVIEWS = "**/v1/mcp/authorizations/preview"
-VERIFIER = "a-verifier-of-at-least-forty-three-characters"
-CHALLENGE = (
-    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-)
 
 
 def open_request(console: Console, name: str, **changes: str) -> str:
@@ -24,11 +19,7 @@ def open_request(console: Console, name: str, **changes: str) -> str:
     body = {"client_name": name, "redirect_uris": [CALLBACK]}
     client_id: str = httpx.post(f"{console.origin}/v1/mcp/register", json=body).json()["client_id"]
     asked = {
-        "client_id": client_id,
-        "redirect_uri": CALLBACK,
-        "response_type": "code",
-        "code_challenge": CHALLENGE,
-        "code_challenge_method": "S256",
+        **build_authorization(client_id, CALLBACK),
         "scope": "read write",
         "state": "s1",
         **changes,
@@ -47,13 +38,7 @@ def press(console: Console, button: str) -> dict[str, list[str]]:
 
 
 def exchange(console: Console, client_id: str, code: str) -> str:
-    form = {
-        "grant_type": "authorization_code",
-        "client_id": client_id,
-        "code": code,
-        "code_verifier": VERIFIER,
-        "redirect_uri": CALLBACK,
-    }
+    form = build_code_exchange(client_id, CALLBACK, code)
     answer = httpx.post(f"{console.origin}/v1/mcp/token", data=form)
     token: str = answer.raise_for_status().json()["access_token"]
     return token
@@ -136,17 +121,19 @@ def test_a_press_that_was_meant_for_another_page_lets_nobody_in_r8(console: Cons
 def test_a_late_answer_does_not_replace_the_request_that_is_shown_r8(console: Console) -> None:
     page, held = console.page, list[Route]()
     console.sign_in(console.uid)
+    asks = page.get_by_role("region", name="Connect a program")
     open_request(console, "Second")
+    expect(asks).to_contain_text("Second wants")  # else its own preview would be held
     second = urlsplit(page.url).fragment
     page.route(PREVIEWS, lambda route: held.append(route), times=1)  # noqa: PLW0108 - Playwright takes no method of C
     with page.expect_request(PREVIEWS):
         open_request(console, "First")
 
     page.evaluate("address => { location.hash = address }", second)
-    asks = page.get_by_role("region", name="Connect a program")
     expect(asks).to_contain_text("Second wants")
-    with page.expect_response(PREVIEWS):
+    with page.expect_response(PREVIEWS) as late:
         held[0].continue_()
-    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    late.value.finished()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     assert "Second wants" in asks.inner_text()

@@ -1,7 +1,5 @@
 """Programs that their owner lets in by OAuth: how they are let in, and what is refused (R8)."""
 
-import base64
-import hashlib
 import json
 from asyncio import gather
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -23,15 +21,12 @@ from shared.data.account.connected_programs import MAX_PROGRAMS
 from shared.domain.ids import UserId
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.library import build_program_deps
+from tests.fixtures.oauth import VERIFIER, build_authorization, build_code_exchange
 from tests.fixtures.processing import ProcessingFixture
 
 ORIGIN = "https://keepsake.example"
 RESOURCE = f"{ORIGIN}/v1/mcp"
 CALLBACK = "http://127.0.0.1:4711/callback"
-VERIFIER = "a-verifier-of-at-least-forty-three-characters"
-CHALLENGE = (
-    base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-)
 DOCUMENT_URL = "https://editor.example/oauth/client.json"
 DOCUMENT = {
     "client_id": DOCUMENT_URL,
@@ -104,16 +99,8 @@ class Programs:
         return dict(parse_qsl(urlsplit(answer.json()["return_url"]).query))
 
     async def exchange(self, client_id: str, code: str, /, **changes: str) -> httpx.Response:
-        form = {
-            "grant_type": "authorization_code",
-            "client_id": client_id,
-            "code": code,
-            "code_verifier": VERIFIER,
-            "redirect_uri": CALLBACK,
-            "resource": RESOURCE,
-            **changes,
-        }
-        return await self.http.post("/v1/mcp/token", data=form)
+        form = build_code_exchange(client_id, CALLBACK, code)
+        return await self.http.post("/v1/mcp/token", data={**form, "resource": RESOURCE, **changes})
 
     async def refresh(self, client_id: str, token: str, /, **changes: str) -> httpx.Response:
         form = {"grant_type": "refresh_token", "client_id": client_id, "refresh_token": token}
@@ -143,17 +130,8 @@ class Programs:
 
 
 def build_request(client_id: str, **changes: str) -> dict[str, str]:
-    return {
-        "client_id": client_id,
-        "redirect_uri": CALLBACK,
-        "response_type": "code",
-        "code_challenge": CHALLENGE,
-        "code_challenge_method": "S256",
-        "scope": "read write",
-        "state": "s1",
-        "resource": RESOURCE,
-        **changes,
-    }
+    asked = build_authorization(client_id, CALLBACK)
+    return {**asked, "scope": "read write", "state": "s1", "resource": RESOURCE, **changes}
 
 
 @asynccontextmanager
