@@ -18,7 +18,7 @@ def open_bin(page: Page) -> None:
 
 
 def test_a_deleted_conversation_comes_back_by_undo_and_from_the_bin_u14(console: Console) -> None:
-    console.sign_in("gardener")
+    console.sign_in(console.uid)
     page = console.page
     card = page.locator("#conversations .card").filter(has_text="tulips")
     throw_conversation_away(console, "tulips")
@@ -39,7 +39,7 @@ def test_a_deleted_conversation_comes_back_by_undo_and_from_the_bin_u14(console:
 
 
 def test_what_is_in_the_bin_is_deleted_for_good_by_two_presses(console: Console) -> None:
-    console.sign_in("sweeper")
+    console.sign_in(console.uid)
     page = console.page
     throw_conversation_away(console, "dahlias")
     open_bin(page)
@@ -52,7 +52,7 @@ def test_what_is_in_the_bin_is_deleted_for_good_by_two_presses(console: Console)
 
 
 def test_a_memory_and_a_task_are_undone_where_they_were_deleted(console: Console) -> None:
-    console.sign_in("undecided")
+    console.sign_in(console.uid)
     page = console.page
     for view, label, text in (
         ("Memories", "A new memory", "I like ferries"),
