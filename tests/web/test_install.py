@@ -60,6 +60,20 @@ def test_without_a_connection_a_page_says_so_and_retries_u7(console: Console) ->
     expect(page.locator("#account-button")).to_have_text("traveller")
 
 
+def test_a_server_that_is_back_is_found_though_no_browser_says_so_u7(console: Console) -> None:
+    page = console.page
+    console.sign_in("patient")
+    page.wait_for_function(IS_CONTROLLED)
+    page.add_init_script(
+        "addEventListener('online', (event) => event.stopImmediatePropagation(), true)"
+    )
+    page.context.set_offline(True)
+    page.reload()
+    expect(page.get_by_role("heading", name="You are offline")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.locator("#account-button")).to_have_text("patient")
+
+
 def test_the_page_without_a_connection_has_the_readers_language_u7(
     browser: Browser, origin: str
 ) -> None:
