@@ -209,8 +209,12 @@ def test_the_work_for_tasks_grows_with_their_number_s4() -> None:
 def measure_growth(work: Callable[[str], Any], prefix: str, unit: str) -> float:
     """Return how much more CPU a text of double length takes; 1 where both take next to none."""
     text, longer = (prefix + unit * (chars // len(unit)) for chars in (CHARS, 2 * CHARS))
-    if measure_cpu_s(work, text) < QUICK_S:
+    first_s = measure_cpu_s(work, text)
+    if first_s < QUICK_S:
         return 1.0
+    growth = measure_cpu_s(work, longer) / min(first_s, measure_cpu_s(work, text))
+    if growth <= MAX_GROWTH:
+        return growth
     for _ in range(3):  # beside other work a measurement may be wrong; a square is one each time
         growth = measure_best_s(work, longer) / measure_best_s(work, text)
         if growth <= MAX_GROWTH:

@@ -19,6 +19,7 @@ NETWORK_ALLOW_LIST = {
     "shared/adapters/guarded_egress.py": "the one way to addresses that others chose",
     "shared/adapters/http_link_checker.py": "calls our own tool_proxy, at an address of the settings",
     "shared/adapters/http_toolbox.py": "calls our own tool_proxy, at an address of the settings",
+    "shared/adapters/trust_store.py": "the certificates of the clients here; it opens nothing",
     "shared/adapters/cloud/gcs_blobs.py": "keeps uploaded files in our bucket",
     "shared/adapters/cloud/live_socket.py": "sockets of providers that hear live, at addresses of the settings",
     "shared/adapters/cloud/oidc_service_identity.py": "asks Google for tokens and keys",

@@ -6,6 +6,7 @@ import httpx
 
 from shared import telemetry
 from shared.adapters.http_toolbox import AUDIENCE
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.errors import Unavailable
 from shared.ports import ServiceIdentity
 
@@ -30,7 +31,9 @@ class HttpLinkChecker:
             **telemetry.get_trace_headers(),
         }
         try:
-            async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False) as client:
+            async with httpx.AsyncClient(
+                verify=load_trust_store(), timeout=_TIMEOUT_S, trust_env=False
+            ) as client:
                 response = await client.post(self._url, json={"urls": list(urls)}, headers=headers)
         except httpx.HTTPError as error:
             raise Unavailable("The tool proxy does not answer.") from error

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from shared import telemetry
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused, Unavailable
 from shared.domain.ids import UserId
@@ -158,4 +159,6 @@ class HttpToolbox:
 
         timeout = httpx.Timeout(_TIMEOUT_S, connect=_CONNECT_TIMEOUT_S)
         limits = httpx.Limits(keepalive_expiry=_KEEPALIVE_EXPIRY_S)
-        return httpx.AsyncClient(timeout=timeout, trust_env=False, limits=limits)
+        return httpx.AsyncClient(
+            verify=load_trust_store(), timeout=timeout, trust_env=False, limits=limits
+        )

@@ -3,6 +3,7 @@
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -92,12 +93,12 @@ class AuthOnlyDeps:
 class InternalFunctions:
     """All internal functions on one server, and Google, whose tokens they accept."""
 
-    url: str
+    http: httpx.Client
     google: FakeGoogle
 
     def post(self, function: str, token: str | None, path: str = "/") -> int:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        return httpx.post(f"{self.url}/{function}{path}", headers=headers, json={}).status_code
+        return self.http.post(f"/{function}{path}", headers=headers, json={}).status_code
 
 
 @pytest.fixture(scope="module")
@@ -115,14 +116,23 @@ def cloud(request: pytest.FixtureRequest, google: FakeGoogle) -> Iterator[Intern
         certs_url=google.certs_url,
         behind_iam=request.param == "behind IAM",
     )
-    with run_server(build_internal_functions(identity)) as url:
-        yield InternalFunctions(url, google)
+    with serve(identity) as http:
+        yield InternalFunctions(http, google)
 
 
 @pytest.fixture(scope="module")
 def embedded(google: FakeGoogle) -> Iterator[InternalFunctions]:
-    with run_server(build_internal_functions(SERVICE_IDENTITY)) as url:
-        yield InternalFunctions(url, google)
+    with serve(SERVICE_IDENTITY) as http:
+        yield InternalFunctions(http, google)
+
+
+@contextmanager
+def serve(identity: ServiceIdentity) -> Iterator[httpx.Client]:
+    with (
+        run_server(build_internal_functions(identity)) as url,
+        httpx.Client(base_url=url, timeout=30) as http,
+    ):
+        yield http
 
 
 def build_internal_functions(identity: ServiceIdentity) -> Starlette:

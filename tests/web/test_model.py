@@ -71,6 +71,26 @@ def test_a_refused_key_is_named_and_another_answers_the_next_question(
         assert "sk-right" in asked[0].authorization
 
 
+def test_a_test_ends_the_request_for_names_whose_answer_would_hide_its_own(
+    console: Console, model: ScriptedOpenai
+) -> None:
+    console.sign_in("hasty")
+    page = console.page
+    page.locator("#account-button").click()
+    pane = page.locator("#model")
+    expect(pane.locator(".state")).to_contain_text("The offline model answers")
+    page.route("**/local/model/names", lambda _: None)  # the answer never comes
+    pane.get_by_label("Who answers").select_option("compatible")
+    pane.get_by_label("Address").fill(model.url)
+    pane.get_by_label("Model", exact=True).fill("large")
+    model.play(Script(status=401))
+
+    with page.expect_event("requestfailed", lambda each: each.url.endswith("/names")):
+        pane.get_by_role("button", name="Test and save").click()
+
+    expect(pane.locator(".problem")).to_contain_text("refused the key")
+
+
 def test_a_test_shows_that_it_runs_and_can_be_cancelled(
     console: Console, model: ScriptedOpenai
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_account_of_one_who_asked_a_model_fits_a_phone_p25(console: Console)
     console.page.get_by_label("Who are you?").fill("narrow")
     console.page.keyboard.press("Enter")
     console.page.get_by_role("button", name="Chat", exact=True).click()
+    console.greeting.wait_for()
     console.ask("Hello")
 
     console.page.locator("#account-button").click()

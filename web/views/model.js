@@ -61,17 +61,27 @@ export function startModel({ api }) {
   address.addEventListener("change", () => address.value && listModels());
   find(".names", form).addEventListener("click", () => listModels());
 
-  // The names go into the list to choose from; the first is chosen where nothing else is.
+  // The names go into the list to choose from; the first is chosen where nothing else is. A test ends the request: its
+  // own result is what is to be read.
+  let listing = new AbortController();
   const listModels = () => attempt(async () => {
+    listing.abort();
+    listing = new AbortController();
+    const { signal } = listing;
     const asked = address.value;
-    const { models } = await call("POST", `${PATH}/names`, server());
-    if (address.value !== asked) return;
-    find("datalist", form).replaceChildren(...models.map((model) => new Option(model, model)));
-    if (kind.value === "ollama") name.value ||= models[0] ?? "";
-    say(state, t("This server has: {models}", { models: models.join(", ") }));
+    try {
+      const { models } = await call("POST", `${PATH}/names`, server(), signal);
+      if (address.value !== asked) return;
+      find("datalist", form).replaceChildren(...models.map((model) => new Option(model, model)));
+      if (kind.value === "ollama") name.value ||= models[0] ?? "";
+      say(state, t("This server has: {models}", { models: models.join(", ") }));
+    } catch (problem) {
+      if (!signal.aborted) throw problem;
+    }
   });
 
   onSubmit(form, () => attempt(async () => {
+    listing.abort();
     if (kind.value === "offline") return show(await call("DELETE", PATH));
     const aborter = new AbortController();
     const stop = startTest(aborter);

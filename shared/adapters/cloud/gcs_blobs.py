@@ -13,6 +13,7 @@ import anyio.to_thread
 import httpx
 
 from shared.adapters.blob_rules import check_path, check_size
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.errors import NotFound, Unavailable
 
 GOOGLE_URL = "https://storage.googleapis.com"
@@ -129,7 +130,9 @@ class GcsBlobs:
 
     @cached_property
     def _client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self._address or GOOGLE_URL, timeout=_TIMEOUT)
+        return httpx.AsyncClient(
+            verify=load_trust_store(), base_url=self._address or GOOGLE_URL, timeout=_TIMEOUT
+        )
 
     async def aclose(self) -> None:
         if "_client" in vars(self):

@@ -5,16 +5,16 @@ The SDK would cost a chat function 0.3 s of each cold start, and here it would o
 Also called: connection pool, HTTP client.
 """
 
-import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import httpx
 from pydantic_core import to_json
 
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.errors import ModelFailed, ModelUnreachable, Unavailable
 from shared.models.refusals import Refusal, Refused, read_refusal
 from shared.ports import Clock
@@ -123,7 +123,7 @@ class OpenaiHttp:
             "User-Agent": "keepsake",
         }
         return httpx.AsyncClient(
-            verify=_load_trust_store(),
+            verify=load_trust_store(),
             base_url=self._base_url,
             headers=headers,
             timeout=self._timeout,
@@ -140,12 +140,6 @@ class _Connections:
 
     async def note(self, event: str, _: Mapping[str, Any]) -> None:
         self.count += event == "connection.connect_tcp.started"
-
-
-@cache
-def _load_trust_store() -> ssl.SSLContext:
-    """Load what is trusted once for all clients: it costs 35 ms of a cold start."""
-    return httpx.create_ssl_context()
 
 
 @contextmanager

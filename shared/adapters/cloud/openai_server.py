@@ -11,6 +11,7 @@ import anyio
 import httpx
 from pydantic_core import from_json
 
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.errors import ModelFailed, ModelUnreachable
 from shared.models.refusals import read_refusal
 from shared.models.server_facts import NOTHING_TOLD, Method, ServerFacts, ask_server
@@ -56,7 +57,9 @@ class OpenaiServer:
             with anyio.fail_after(self._list_timeout_s):
                 async with (
                     httpx.AsyncClient(
-                        timeout=self._list_timeout_s, follow_redirects=True
+                        verify=load_trust_store(),
+                        timeout=self._list_timeout_s,
+                        follow_redirects=True,
                     ) as client,
                     client.stream(
                         "GET", f"{self._base_url}/models", headers=self._headers
@@ -83,7 +86,9 @@ class OpenaiServer:
             return NOTHING_TOLD
         deadline = anyio.current_time() + self._facts_timeout_s
         timeout = httpx.Timeout(self._facts_timeout_s)
-        async with httpx.AsyncClient(timeout=timeout, headers=self._headers) as client:
+        async with httpx.AsyncClient(
+            verify=load_trust_store(), timeout=timeout, headers=self._headers
+        ) as client:
 
             async def fetch(method: Method, url: str, body: Mapping[str, Any] | None = None) -> Any:
                 with anyio.CancelScope(deadline=deadline):

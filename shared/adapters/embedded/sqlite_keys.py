@@ -62,12 +62,12 @@ def build_items_key(names: Sequence[str]) -> str:
 def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
     """Return the fields that queries see: field path → sort key, and the items of lists."""
     keys: Keys = {}
-    for names, value in _iterate_leaves(fields, ()):
-        if is_exempt(".".join(names)):
+    for path, key, value in _iterate_leaves(fields):
+        if is_exempt(path):
             continue
-        keys[build_field_key(names)] = build_short_key(value)
+        keys[key] = build_short_key(value)
         if isinstance(value, list | tuple):
-            keys[build_items_key(names)] = sorted({build_short_key(item) for item in value})
+            keys[f"{key}[]"] = sorted({build_short_key(item) for item in value})
     return keys
 
 
@@ -78,13 +78,15 @@ def count_entries(keys: Keys) -> int:
 
 
 def _iterate_leaves(
-    fields: Fields, parent_names: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Any]]:
+    fields: Fields, parent_path: str = "", parent_key: str = ""
+) -> Iterator[tuple[str, str, Any]]:
+    """Yield the path, the key and the value of every field that is no map."""
     for name, value in fields.items():
+        path, key = f"{parent_path}{name}", f"{parent_key}{_quote_name(name)}"
         if isinstance(value, dict):
-            yield from _iterate_leaves(value, (*parent_names, name))
+            yield from _iterate_leaves(value, f"{path}.", f"{key}.")
         else:
-            yield (*parent_names, name), value
+            yield path, key, value
 
 
 def build_short_key(value: Any) -> str:

@@ -45,7 +45,8 @@ class Workshop:
 
     def __init__(self, folder: Path, attached: str) -> None:
         self.folder = folder
-        self._environment = {**os.environ, "TF_REATTACH_PROVIDERS": attached, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1"}  # fmt: skip
+        # Terraform spends a fifth of its time on collecting a heap that stays below 400 MB anyway.
+        self._environment = {**os.environ, "TF_REATTACH_PROVIDERS": attached, "TF_IN_AUTOMATION": "1", "CHECKPOINT_DISABLE": "1", "GOGC": "400"}  # fmt: skip
         for name in ("infra/routes.json", "infra/firestore.indexes.json", "infra/firestore.rules", "infra/console_headers.json"):  # fmt: skip
             (folder / name).parent.mkdir(exist_ok=True, parents=True)
             (folder / name).symlink_to(ROOT / name)
