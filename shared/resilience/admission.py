@@ -43,8 +43,10 @@ _FLOORS: Mapping[Urgency, float] = {"now": 0.0, "soon": 0.25, "later": 0.5}
 class LeaseTokens(Protocol):
     """Leases tokens of the pool that all instances share."""
 
-    async def __call__(self, wanted: float, /, *, first: int, floor: float, now: datetime) -> float:
-        """Return how many of the tokens are leased. Raises Unavailable.
+    async def __call__(
+        self, wanted: float, /, *, least: float, first: int, floor: float, now: datetime
+    ) -> float:
+        """Return how many of the tokens are leased: none where fewer than `least` could be. Raises Unavailable.
 
         The shard `first` is asked before others, and `floor` is the share of each that stays for others.
         """
@@ -138,5 +140,7 @@ class Admission:
         missing = self._budget.count_missing(ticket.tokens, now, floor=floor)
         wanted = max(missing, self._budget.smallest_lease)
         self._shard += 1
-        leased = await self._lease_tokens(wanted, first=self._shard, floor=floor, now=now)
+        leased = await self._lease_tokens(
+            wanted, least=missing, first=self._shard, floor=floor, now=now
+        )
         self._budget = self._budget.add_lease(leased, now)

@@ -9,6 +9,7 @@ go on; only the next large one waits until nothing is owed. So a minute holds at
 of such large calls and what waits for nothing; where instances live on, what is owed is made up for.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Self
@@ -114,3 +115,13 @@ def lease_from(shard: TokenBucket, wanted: float, now: datetime, *, floor: float
     """
     tokens = min(wanted, shard.count_available(now, floor=floor))
     return 0.0 if tokens < min(wanted, shard.per_second) else tokens
+
+
+def is_worth_leasing(
+    tokens: float, least: float, shards: Iterable[TokenBucket], now: datetime
+) -> bool:
+    """Tell whether `tokens` of these shards serve a call that misses `least`, or are all that it could wait for.
+
+    Fewer would be lost with their lease before the rest has come back.
+    """
+    return tokens > least - _ROUNDING or all(shard.is_full(now) for shard in shards)

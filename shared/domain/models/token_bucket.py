@@ -30,6 +30,9 @@ class TokenBucket:
         """Return what may be taken, if `floor` of its capacity stays for others."""
         return max(0.0, self.refill(now).level - floor * self.capacity)
 
+    def is_full(self, now: datetime) -> bool:
+        return self.refill(now).level >= self.capacity
+
     def take(self, tokens: float, now: datetime) -> Self:
         bucket = self.refill(now)
         return replace(bucket, level=bucket.level - tokens)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from shared.domain.models.rate_budget import (
     InstanceBudget,
     build_instance_budget,
     build_shard,
+    is_worth_leasing,
     lease_from,
 )
 from shared.domain.models.token_bucket import TokenBucket
@@ -43,8 +45,7 @@ class Fleet:
         """Use tokens of an instance, which leases what it misses; return whether it could."""
         missing = self.instances[instance].count_missing(tokens, self.now, floor=floor)
         if missing:
-            wanted = max(missing, self.instances[instance].smallest_lease)
-            self._lease(instance, wanted, floor)
+            self._lease(instance, missing, floor)
         budget = self.instances[instance].take(tokens, self.now, floor=floor)
         if budget is None:
             return False
@@ -57,12 +58,17 @@ class Fleet:
         self.instances[instance] = self.instances[instance].use(tokens, self.now)
         self.used_at_once.append((self.now, tokens))
 
-    def _lease(self, instance: int, wanted: float, floor: float) -> None:
-        for number, shard in enumerate(self.shards):
-            leased = lease_from(shard, wanted, self.now, floor=floor)
-            self.shards[number] = shard.take(leased, self.now)
-            self.instances[instance] = self.instances[instance].add_lease(leased, self.now)
-            wanted -= leased
+    def _lease(self, instance: int, missing: float, floor: float) -> None:
+        wanted = max(missing, self.instances[instance].smallest_lease)
+        leases: list[float] = []
+        for shard in self.shards:
+            leases.append(lease_from(shard, wanted - sum(leases), self.now, floor=floor))
+        if is_worth_leasing(sum(leases), missing, self.shards, self.now):
+            self.shards = [
+                shard.take(leased, self.now)
+                for shard, leased in zip(self.shards, leases, strict=True)
+            ]
+            self.instances[instance] = self.instances[instance].add_lease(sum(leases), self.now)
 
     def find_fullest_minute(self) -> float:
         return max(
@@ -170,6 +176,18 @@ def test_calls_of_any_size_stay_within_the_budget_in_the_long_run_d5(
 
     used = sum(tokens for _, tokens in fleet.used)
     assert used <= 20 * BUDGET + instances * BUDGET * size / 10
+
+
+@given(st.floats(0.01, 0.2), st.sampled_from([0.0, 0.25]))
+def test_a_call_that_waits_alone_is_let_in_again_and_again_d5(size: float, floor: float) -> None:
+    """What it leases while it waits is not lost: in ten minutes half of the budget that may be used is."""
+    fleet = Fleet(now=START + MINUTE)
+    for _ in range(10 * 60):
+        fleet.ask(0, BUDGET * size, floor=floor)
+        fleet.now += timedelta(seconds=1)
+
+    waits = [later - earlier for (earlier, _), (later, _) in pairwise(fleet.used)]
+    assert max(waits) <= timedelta(seconds=30), waits
 
 
 CALLS = st.lists(

@@ -20,6 +20,7 @@ from shared.domain.models.rate_budget import (
     POOL_SHARDS,
     build_instance_budget,
     build_shard,
+    is_worth_leasing,
     lease_from,
 )
 from shared.domain.models.token_bucket import TokenBucket
@@ -65,13 +66,18 @@ class LocalPool:
         default_factory=lambda: [build_shard(BUDGET, START)] * POOL_SHARDS
     )
 
-    async def lease(self, wanted: float, /, *, first: int, floor: float, now: datetime) -> float:
-        leased = 0.0
-        for number in range(first, first + POOL_SHARDS):
-            shard = self.shards[number % POOL_SHARDS]
-            tokens = lease_from(shard, wanted - leased, now, floor=floor)
-            self.shards[number % POOL_SHARDS] = shard.take(tokens, now)
-            leased += tokens
+    async def lease(
+        self, wanted: float, /, *, least: float, first: int, floor: float, now: datetime
+    ) -> float:
+        leases = dict.fromkeys((n % POOL_SHARDS for n in range(first, first + POOL_SHARDS)), 0.0)
+        for number in leases:
+            missing = wanted - sum(leases.values())
+            leases[number] = lease_from(self.shards[number], missing, now, floor=floor)
+        leased = sum(leases.values())
+        if not is_worth_leasing(leased, least, self.shards, now):
+            return 0.0
+        for number, tokens in leases.items():
+            self.shards[number] = self.shards[number].take(tokens, now)
         return leased
 
 
@@ -229,7 +235,7 @@ async def test_who_is_in_a_crisis_has_had_those_tokens_when_they_ask_again_d5() 
         served.append(uid)
 
     await admission.admit(BOB, "crisis", 130_000)
-    await pool.lease(BUDGET, first=0, floor=0.0, now=clock.now())  # by others
+    await pool.lease(BUDGET, least=0.0, first=0, floor=0.0, now=clock.now())  # by others
     async with running(ask(BOB), ask(ANN)):
         await pass_time(clock, seconds=9)
 
@@ -328,7 +334,7 @@ async def test_two_leases_of_one_shard_at_once_never_take_the_same_tokens_d5(doc
     pool = TokenPool(documents, BUDGET)
 
     leased = await asyncio.gather(
-        *(pool.lease(BUDGET, first=0, floor=0.0, now=clock.now()) for _ in range(6))
+        *(pool.lease(BUDGET, least=0.0, first=0, floor=0.0, now=clock.now()) for _ in range(6))
     )
 
     assert sum(leased) <= BUDGET * 0.75 * 0.25 * (1 + 1e-9)
