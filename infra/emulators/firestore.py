@@ -10,6 +10,7 @@ from pathlib import Path
 from infra.emulators.process import HOST, find_free_port, find_java, find_sdk_file, run_server
 
 WARM_UP_TIMEOUT_S = 60.0
+EXPORT_TIMEOUT_S = 600.0
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 
 
@@ -50,7 +51,7 @@ def export_documents(address: str, *, project: str, folder: Path) -> Path:
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
-    urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310
+    urllib.request.urlopen(request, timeout=EXPORT_TIMEOUT_S).close()  # noqa: S310
     return folder / name / f"{name}.overall_export_metadata"
 
 
