@@ -8,7 +8,7 @@ ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 
-.PHONY: run example sample import export erase users test test-models check fuzz cloud-local crash-simulation soak restore-drill mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
+.PHONY: run example sample import export erase from-omi users test test-models check fuzz cloud-local crash-simulation soak restore-drill mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
 
 ##@ Start
 help: ## Show this list
@@ -32,6 +32,9 @@ export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (O
 
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid "$(UID)" $(ARGS)
+
+from-omi: $(VENV)/ready ## Read OMI_PROJECT, a project of Omi's own backend, and write zips for make import (UID=one user, OUT=from-omi)
+	@$(BIN)/python -m infra.from_omi "$(OMI_PROJECT)" $(if $(findstring command,$(origin UID)),--uid "$(UID)") $(if $(OUT),--out "$(OUT)")
 
 ##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
