@@ -83,9 +83,10 @@ class Report:
 class Parts:
     """Zips of an export, each small enough to be imported; the first is recognised by its profile.json."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, max_files: int = MAX_FILES) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._folder = folder
+        self._max_files = max_files
         self._open_files = ExitStack()
         self._archives: list[ZipFile] = []
         self._files = self._bytes = 0
@@ -98,7 +99,7 @@ class Parts:
 
     def add(self, name: str, content: Any) -> None:
         data = json.dumps(content, ensure_ascii=False, default=_to_text).encode()
-        is_full = self._files >= MAX_FILES or self._bytes + len(data) > MAX_BYTES
+        is_full = self._files >= self._max_files or self._bytes + len(data) > MAX_BYTES
         if not self._archives or is_full:
             self._open()
         self._archives[-1].writestr(name, data)
@@ -159,9 +160,9 @@ async def write_user(
     report = Report()
     profile = await accounts.get_profile(uid)
     parts.add("profile.json", records.build_profile(profile.fields if profile else {}))
-    folders = await _load(accounts, uid, "folders")
-    parts.add("folders.json", [records.build_folders(folders)])
-    report.taken["folders"] += len(folders)
+    folders = sorted(await _load(accounts, uid, "folders"), key=records.find_place)
+    built = [_build(report, "folders", folder, records.build_folder) for folder in folders]
+    parts.add("folders.json", [{"id": "folders", "folders": list(filter(None, built))}])
     async for document in accounts.iter_documents(uid, "conversations"):
         photos = await _load(accounts, uid, f"conversations/{document.id}/photos")
         build_talk = partial(records.build_conversation, photos=photos)
@@ -200,16 +201,20 @@ async def _add_list(
     """Add the records of a collection as one file."""
     documents = accounts.iter_documents(uid, name)
     built = [_build(report, name, document, build) async for document in documents]
-    parts.add(f"{name}.json", [record for record in built if record])
+    parts.add(f"{name}.json", list(filter(None, built)))
 
 
 def _build(
     report: Report, kind: str, document: Document, build: Callable[[Document], Fields]
 ) -> Fields | None:
+    """Build a record; clients write some of these documents, so that any field may be anything."""
     try:
         record = build(document)
     except Left as reason:
         report.leave(document.path, str(reason))
+        return None
+    except (AttributeError, TypeError, ValueError):
+        report.leave(document.path, "cannot be read")
         return None
     report.taken[kind] += 1
     return record

@@ -96,13 +96,13 @@ def build_person(document: Document) -> Fields:
     return _take(Person, document)
 
 
-def build_folders(documents: Iterable[Document]) -> Fields:
-    """Build the one record that holds all folders, in their order."""
-    ordered = sorted(documents, key=lambda document: document.fields.get("order") or 0)
-    return {"id": "folders", "folders": [_build_folder(document) for document in ordered]}
+def find_place(folder: Document) -> int:
+    """Return where a folder stands among the others."""
+    order = folder.fields.get("order")
+    return order if isinstance(order, int) else 0
 
 
-def _build_folder(document: Document) -> Fields:
+def build_folder(document: Document) -> Fields:
     fields = document.fields
     category, color = fields.get("category_mapping"), fields.get("color") or ""
     return _take(
