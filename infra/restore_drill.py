@@ -122,13 +122,16 @@ def drill(folder: Path, counts: RecordCounts) -> list[Comparison]:
 
 @contextmanager
 def _emulate(log: Path, export: Path | None = None) -> Iterator[str]:
-    """Run Firestore's emulator, and let clients find it."""
+    """Run Firestore's emulator, and let Google's client find it by the variable that it reads."""
+    environment = os.environ  # noqa: TID251  it is not ours
+    before = dict(environment)
     with run_firestore(log, rules=RULES, export=export) as address:
-        os.environ["FIRESTORE_EMULATOR_HOST"] = address  # noqa: TID251  Google's client reads it
+        environment["FIRESTORE_EMULATOR_HOST"] = address
         try:
             yield address
         finally:
-            del os.environ["FIRESTORE_EMULATOR_HOST"]  # noqa: TID251
+            environment.clear()
+            environment.update(before)
 
 
 async def _fill(folder: Path, counts: RecordCounts) -> None:
