@@ -34,6 +34,7 @@ erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid "$(UID)" $(ARGS)
 
 from-omi: $(VENV)/ready ## Read OMI_PROJECT, a project of Omi's own backend, and write zips for make import (UID=one user, OUT=from-omi)
+	@test -n "$(OMI_PROJECT)" || { echo "keepsake: name the project: make from-omi OMI_PROJECT=my-omi" >&2; exit 2; }
 	@$(BIN)/python -m infra.from_omi "$(OMI_PROJECT)" $(if $(findstring command,$(origin UID)),--uid "$(UID)") $(if $(OUT),--out "$(OUT)")
 
 ##@ Test it

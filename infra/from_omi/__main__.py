@@ -39,7 +39,6 @@ from shared.settings import SettingsError
 MAX_FILES, MAX_BYTES = 10_000, 150_000_000
 """Of a zip, before it is packed: an import takes twice the files and three times the bytes."""
 BUILDERS: Mapping[str, Callable[[Document], Fields]] = {
-    "people": records.build_person,
     "memories": records.build_memory,
     "action_items": records.build_task,
     "daily_summaries": records.build_daily_summary,
@@ -59,7 +58,12 @@ NOT_TAKEN: Mapping[str, str] = {
 }
 """Collections of a user that stay, and why; others that nobody here knows are told as such."""
 UNKNOWN = "no collection that Keepsake knows"
-TAKEN = {*BUILDERS, "conversations", "folders", "goals", "messages"}
+TAKEN = {*BUILDERS, "conversations", "folders", "goals", "messages", "people"}
+ELSEWHERE: Mapping[str, str] = {
+    "audio_files": "its sound lies in Omi's bucket: hand it in again",
+    "files_id": "its files lie with Omi's model provider: hand them in again",
+}
+"""Fields that name what a document that is taken leaves behind."""
 
 
 @dataclass(slots=True)
@@ -81,10 +85,12 @@ class Report:
 
 
 class Parts:
-    """Zips of an export, each small enough to be imported; the first is recognised by its profile.json."""
+    """Zips of an export, each small enough to be imported; the first has what conversations of the others name."""
 
     def __init__(self, folder: Path, *, max_files: int = MAX_FILES) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for earlier in folder.glob("part-*.zip"):
+            earlier.unlink()
         self._folder = folder
         self._max_files = max_files
         self._open_files = ExitStack()
@@ -108,7 +114,6 @@ class Parts:
     def _open(self) -> None:
         """Begin a zip that only this account can read."""
         path = self._folder / f"part-{len(self._archives) + 1}.zip"
-        path.unlink(missing_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         file = self._open_files.enter_context(os.fdopen(handle, "w+b"))
         archive = ZipFile(file, "w", ZIP_DEFLATED)
@@ -141,7 +146,7 @@ async def move(project: str, uid: UserId | None, out: Path, form: OmiForm) -> di
             collections = [each.id async for each in client.document(f"users/{name}").collections()]
             with Parts(out / name) as parts:
                 reports[name] = await write_user(Accounts(documents), name, collections, parts)
-            print(f"keepsake: {out / name}\n{reports[name].describe()}")
+            print(f"keepsake: {out / name}: import part-1.zip first\n{reports[name].describe()}")
     return reports
 
 
@@ -163,13 +168,13 @@ async def write_user(
     folders = sorted(await _load(accounts, uid, "folders"), key=records.find_place)
     built = [_build(report, "folders", folder, records.build_folder) for folder in folders]
     parts.add("folders.json", [{"id": "folders", "folders": list(filter(None, built))}])
+    await _add_list(accounts, uid, "people", records.build_person, parts, report)
     async for document in accounts.iter_documents(uid, "conversations"):
-        photos = await _load(accounts, uid, f"conversations/{document.id}/photos")
-        build_talk = partial(records.build_conversation, photos=photos)
+        stored = await _load(accounts, uid, f"conversations/{document.id}/photos")
+        photos = [_build(report, "photos", photo, records.build_photo) for photo in stored]
+        build_talk = partial(records.build_conversation, photos=list(filter(None, photos)))
         if talk := _build(report, "conversations", document, build_talk):
             parts.add(f"conversations/{document.id}.json", talk)
-        if document.fields.get("audio_files"):
-            report.leave(document.path, "its sound lies in Omi's bucket: hand it in again")
     for name, build in BUILDERS.items():
         await _add_list(accounts, uid, name, build, parts, report)
     goals = await _load(accounts, uid, "goals")
@@ -217,6 +222,8 @@ def _build(
         report.leave(document.path, "cannot be read")
         return None
     report.taken[kind] += 1
+    for name in filter(document.fields.get, ELSEWHERE):
+        report.leave(document.path, ELSEWHERE[name])
     return record
 
 

@@ -5,7 +5,7 @@ March to September 2026. A document that holds nothing to take raises Left with 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -45,12 +45,16 @@ class Left(Exception):
     """A document that is not taken, and why."""
 
 
-def build_conversation(document: Document, photos: Iterable[Document]) -> Fields:
-    """Build the exported form of a conversation, read as the library reads Omi's documents."""
+def build_photo(document: Document) -> Fields:
+    _require_text(document.fields, "base64")
+    return _take(Photo, document)
+
+
+def build_conversation(document: Document, photos: Sequence[Fields]) -> Fields:
+    """Build the exported form of a conversation with its photos, read as the library reads Omi's documents."""
     if is_unreadable(document.fields):
         raise Left(ENCRYPTED)
-    pictures = [_take(Photo, photo) for photo in photos if photo.fields.get("base64")]
-    fields = {**document.fields, **({"photos": pictures} if pictures else {})}
+    fields = {**document.fields, **({"photos": photos} if photos else {})}
     fields["apps_results"] = [r for r in fields.get("apps_results") or () if r.get("content")]
     try:
         conversation = load(Conversation, replace(document, fields=_drop_nulls(fields)))

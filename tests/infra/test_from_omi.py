@@ -67,6 +67,7 @@ def build_talk(name: str) -> dict[str, Any]:
         "data_protection_level": "enhanced" if "enhanced" in name else "standard",
         "folder_id": "boats",
         "starred": name == "standard",
+        "audio_files": [{"id": "f"}] if name == "standard" else [],
     }
 
 
@@ -95,7 +96,7 @@ def list_documents() -> Mapping[str, dict[str, Any]]:
         **{f"conversations/{name}": build_talk(name) for name in TALKS},
         "conversations/other-secret": {
             **build_talk("enhanced"), "id": "other-secret",
-            "transcript_segments": encrypt("00", secret="x" * 32), "audio_files": [{"id": "f"}],
+            "transcript_segments": encrypt("00", secret="x" * 32),
         },
         "conversations/standard/photos/p": {"id": "p", "base64": encrypt("aGk="), "description": "A pier",
                                             "created_at": START, "discarded": False, **LEVEL},
@@ -119,7 +120,7 @@ def list_documents() -> Mapping[str, dict[str, Any]]:
         "chat_sessions/untitled": {"id": "untitled", "plugin_id": None, "app_id": None, "created_at": START,
                                    "message_ids": [], "file_ids": []},
         "chat_sessions/trip": {"id": "trip", "title": "The trip", "plugin_id": None, "starred": True, **times},
-        "messages/auto1": build_message("When do we sail?", "human", 1),
+        "messages/auto1": build_message("When do we sail?", "human", 1, files_id=["f"]),
         "messages/auto2": build_message("On Friday.", "ai", 2, rating=1, memories_id=["standard"]),
         "messages/auto3": build_message("Who comes along?", "human", 3, chat_session_id="trip"),
         "messages/auto4": build_message("Forget this", "human", 4, deleted=True),
@@ -152,10 +153,10 @@ def test_a_project_of_omi_becomes_a_library_and_tells_what_it_leaves_l4(
             answer = ask(ann, "What did we say about the harbour of standard?")
 
     assert "4 completed, 0 failed" in told, told
-    assert report.taken == {"conversations": 4, "memories": 1, "action_items": 1, "people": 1, "folders": 2,
+    assert report.taken == {"conversations": 4, "memories": 1, "action_items": 1, "people": 1, "folders": 2, "photos": 1,
                             "goals": 1, "daily_summaries": 1, "chat_sessions": 1, "messages": 3}  # fmt: skip
     left = {path.removeprefix(f"users/{ANN}/") for paths in report.left.values() for path in paths}
-    assert left == {"conversations/other-secret", "memories/coffee", "action_items/gone", "messages/auto4",
+    assert left == {"conversations/other-secret", "conversations/standard", "messages/auto1", "memories/coffee", "action_items/gone", "messages/auto4",
                     "chat_sessions/untitled", "fcm_tokens/ios_x", "dreams/1"}  # fmt: skip
     assert "enhanced" in found
     assert "lovely" in answer.text
