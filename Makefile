@@ -8,7 +8,7 @@ ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
 PROCESSES ?= 2
 
-.PHONY: run example sample import export erase users test test-models check fuzz cloud-local crash-simulation soak mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
+.PHONY: run example sample import export erase from-omi users test test-models check fuzz cloud-local crash-simulation soak restore-drill mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
 
 ##@ Start
 help: ## Show this list
@@ -33,6 +33,10 @@ export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (O
 erase: $(VENV)/ready ## Erase everything of a user (UID); asks first
 	@$(BIN)/python -m infra.local.account erase --origin $(ORIGIN) --uid "$(UID)" $(ARGS)
 
+from-omi: $(VENV)/ready ## Read OMI_PROJECT, a project of Omi's own backend, and write zips for make import (UID=one user, OUT=from-omi)
+	@test -n "$(OMI_PROJECT)" || { echo "keepsake: name the project: make from-omi OMI_PROJECT=my-omi" >&2; exit 2; }
+	@$(BIN)/python -m infra.from_omi "$(OMI_PROJECT)" $(if $(findstring command,$(origin UID)),--uid "$(UID)") $(if $(OUT),--out "$(OUT)")
+
 ##@ Test it
 test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
@@ -53,14 +57,17 @@ scale: $(VENV)/ready-dev ## Count what work asks of each part, and write docs/sc
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer
 	@$(BIN)/python -m infra.fuzz --seconds $(or $(FOR),600) --seed $(or $(SEED),1)
 
-cloud-local: $(VENV)/ready-dev ## Run every function in the cloud world on this machine, on emulators and local servers (PORT=8090)
-	@exec $(BIN)/python -m tests.cloud_local --port $(or $(PORT),8090)
+cloud-local: $(VENV)/ready-dev ## Run every function in the cloud world on this machine, on emulators and local servers (PORT=8090; CHURN=1 ends and replaces instances, and lets messages come late and again)
+	@exec $(BIN)/python -m tests.cloud_local --port $(or $(PORT),8090) $(if $(CHURN),--churn)
 
 crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
 	@$(BIN)/python -m tests.functions.chat.crash_simulation $(or $(N),10000) --seed $(or $(SEED),1)
 
 soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die and links break; count what is lost or doubled (WORLD=cloud, SEED=1)
 	@$(BIN)/python -m infra.soak --world $(or $(WORLD),embedded) --minutes $(or $(MINUTES),10) --people $(or $(PEOPLE),80) --seed $(or $(SEED),1)
+
+restore-drill: $(VENV)/ready-dev ## Export N=20000 conversations as Firestore does, restore them into an empty project, build their index anew, and compare everything
+	@$(BIN)/python -m infra.restore_drill $(or $(N),20000)
 
 mutants: $(VENV)/ready-dev ## Change the domain, retrieval and a chat's context in N=200 small ways (SEED=1), and show what no test notices
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m infra.mutants $(or $(N),200) --seed $(or $(SEED),1) --processes $(PROCESSES)

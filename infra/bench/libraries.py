@@ -38,7 +38,7 @@ _WORDS = ["".join(syllables) for syllables in product(_SYLLABLES, repeat=2)]
 _CUMULATIVE_WEIGHTS = list(accumulate(1 / rank for rank in range(1, len(_WORDS) + 1)))
 """By Zipf's law: the second word is half as common as the first."""
 
-_MAX_WRITES = 200
+BATCH_SIZE = 200
 PERSON = PersonId("p1")
 
 
@@ -88,16 +88,16 @@ class GeneratedLibrary:
         people = [_generate_person(n) for n in range(counts.people)]
         tasks = [_generate_task(dice, n) for n in range(counts.tasks)]
         memories = [_generate_memory(dice, n) for n in range(counts.memories)]
-        for person_batch in _split(people):
+        for person_batch in split(people):
             await stores.people.add_all(OWNER, person_batch)
-        for task_batch in _split(tasks):
+        for task_batch in split(tasks):
             await stores.action_items.add_all(OWNER, task_batch)
-        for memory_batch in _split(memories):
+        for memory_batch in split(memories):
             await stores.memories.add_all(OWNER, memory_batch)
             await LibraryIndex(self.vectors).put_memories(OWNER, memory_batch)
         speaker = dump(Speaker(name=people[1].name, person_id=PERSON))
         changes = {"speakers": {"Ada": speaker}, "person_ids": [PERSON]}
-        for numbers in _split(range(0, counts.conversations, 10)):
+        for numbers in split(range(0, counts.conversations, 10)):
             await self.documents.write(
                 *(Update(conversation_path(OWNER, _build_id(n)), changes) for n in numbers)
             )
@@ -157,8 +157,9 @@ def _generate_memory(dice: random.Random, number: int) -> Memory:
     )
 
 
-def _split(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[n : n + _MAX_WRITES] for n in range(0, len(items), _MAX_WRITES))
+def split(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield batches of as many as are written or read at once."""
+    return (items[n : n + BATCH_SIZE] for n in range(0, len(items), BATCH_SIZE))
 
 
 def _generate_text(dice: random.Random, words: int) -> str:

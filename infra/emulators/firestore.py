@@ -10,6 +10,8 @@ from pathlib import Path
 from infra.emulators.process import HOST, find_free_port, find_java, find_sdk_file, run_server
 
 WARM_UP_TIMEOUT_S = 60.0
+EXPORT_TIMEOUT_S = 1_200.0
+"""Until an export of tens of thousands of documents is written, or read."""
 MAIN_CLASS = "com.google.cloud.datastore.emulator.firestore.CloudFirestore"
 
 
@@ -33,7 +35,7 @@ def run_firestore(
     if export is not None:
         command.append(f"--seed_from_export={export}")
     with run_server(command, port=port, log=log) as address:
-        _warm_up(address)
+        _warm_up(address, WARM_UP_TIMEOUT_S if export is None else EXPORT_TIMEOUT_S)
         yield address
 
 
@@ -50,12 +52,12 @@ def export_documents(address: str, *, project: str, folder: Path) -> Path:
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
-    urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310
+    urllib.request.urlopen(request, timeout=EXPORT_TIMEOUT_S).close()  # noqa: S310
     return folder / name / f"{name}.overall_export_metadata"
 
 
-def _warm_up(address: str) -> None:
-    """Make it load its classes now: the first call may take longer than a client waits.
+def _warm_up(address: str, timeout_s: float) -> None:
+    """Make it load its classes, and an export, now: the first call may take longer than a client waits.
 
     The document does not exist; a starting emulator may drop the connection.
     """
@@ -63,4 +65,4 @@ def _warm_up(address: str) -> None:
     owner = {"Authorization": "Bearer owner"}
     request = urllib.request.Request(f"http://{address}/{path}", headers=owner)
     with suppress(urllib.error.URLError, ConnectionError):
-        urllib.request.urlopen(request, timeout=WARM_UP_TIMEOUT_S).close()  # noqa: S310
+        urllib.request.urlopen(request, timeout=timeout_s).close()  # noqa: S310

@@ -22,7 +22,7 @@ from infra.soak.instances import Instance
 from infra.soak.model import run_model
 from infra.soak.world import COLLECTIONS, Rows
 from tests.cloud_local.cloud import sign_up
-from tests.cloud_local.functions import build_environments, choose_urls
+from tests.cloud_local.functions import build_environments, choose_urls, name_trigger_audiences
 from tests.cloud_local.google_tokens import GoogleTokens
 from tests.cloud_local.stand_ins import PROJECT, StandIns, run_stand_ins
 
@@ -123,7 +123,7 @@ async def open_cloud_world(
                 folder, urls, wrap_relay=deliveries.wrap, task_faults=Random(random.random())
             )
         )
-        stand_ins.tokens.set_audiences({"on_conversation_written": urls["on_conversation_written"]})
+        stand_ins.tokens.set_audiences(name_trigger_audiences())
         links = _Links(stack, random)
         environments = await _build_environments(stack, stand_ins, links, urls, folder)
         instances = [

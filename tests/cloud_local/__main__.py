@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from random import Random
 from tempfile import TemporaryDirectory
 from threading import Event
 
@@ -20,16 +21,20 @@ def main() -> None:
         description="Run every function in the cloud world, on this machine."
     )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)
+    parser.add_argument(
+        "--churn", action="store_true", help="end and replace instances all the time"
+    )
     options = parser.parse_args()
     if shutil.which("terraform") is None:
         sys.exit("keepsake: terraform is missing: it evaluates the settings of the functions.")
+    churn = Random(1) if options.churn else None  # noqa: S311 - no secret
     started = time.monotonic()
     # A shell lets what it starts behind it ignore SIGINT, and SIGTERM would leave the functions running.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with TemporaryDirectory(prefix="keepsake-cloud-") as folder:
         try:
-            with run_cloud(Path(folder), port=options.port) as cloud:
+            with run_cloud(Path(folder), port=options.port, churn=churn) as cloud:
                 token = cloud.sign_up("ann@example.com")
                 sys.stdout.write(
                     f"{len(cloud.urls)} functions after {time.monotonic() - started:.0f} s, at {cloud.origin}; logs in {folder}\n"

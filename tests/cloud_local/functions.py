@@ -1,18 +1,17 @@
-"""Entry points as processes of their own, with the settings that Terraform gives them."""
+"""Entry points of the cloud: their addresses, and the settings that Terraform gives them."""
 
 import os
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
-from infra.emulators.process import find_free_port, run_process
-from infra.local.routing import ROOT, EntryPoint, load_entry_points
-from tests.cloud_local.stand_ins import PROJECT, StandIns
-from tests.infra.terraform.stack import FOUNDATION, NUMBER, build_command, evaluate
+from infra.emulators.process import find_free_port
+from infra.local.routing import ROOT, load_entry_points
+from tests.cloud_local.stand_ins import PROJECT, TABLE, StandIns
+from tests.infra.terraform.stack import FOUNDATION, NUMBER, evaluate
 
-STARTED_AT_ONCE = 4
 PUSHING = ("deliver_digest", "deliver_notification")
+AUDIENCES = "SERVICE_AUDIENCES"
+"""They name services as the cloud does, here as well: an audience is compared, not called."""
 SECRET = "key=a-secret-of-at-least-thirty-two-characters"
 
 
@@ -22,15 +21,33 @@ def choose_urls() -> dict[str, str]:
     }
 
 
+def name_deployed_urls() -> dict[str, str]:
+    """Return the address that Cloud Run gives each function, as it documents it."""
+    services = evaluate("services", "services", project=PROJECT)["services"]
+    region = FOUNDATION["region"]
+    return {
+        name: f"https://{service}-{NUMBER}.{region}.run.app" for name, service in services.items()
+    }
+
+
+def name_trigger_audiences() -> dict[str, str]:
+    """Return the audiences that Eventarc asks for at the functions of triggers: their addresses in the cloud."""
+    urls = name_deployed_urls()
+    return {name: urls[name] for name in TABLE["triggers"].values()}
+
+
+def read_timeouts() -> dict[str, float]:
+    """Return how many seconds a request of each function may take."""
+    sizes = evaluate("services", "sizes", project=PROJECT)["sizes"]
+    return {name: size["timeout_s"] for name, size in sizes.items()}
+
+
 def build_environments(
     stand_ins: StandIns, urls: Mapping[str, str], origin: str, folder: Path
 ) -> dict[str, dict[str, str]]:
     """Build the environment of each function: Terraform's values, with our addresses in place of Google's."""
-    values = evaluate("services", "settings", "secrets", "services", project=PROJECT, pinecone_dense_host="")  # fmt: skip
-    deployed_urls = {
-        f"https://{service}-{NUMBER}.{FOUNDATION['region']}.run.app": urls[name]
-        for name, service in values["services"].items()
-    }
+    values = evaluate("services", "settings", "secrets", project=PROJECT)
+    deployed_urls = {url: urls[name] for name, url in name_deployed_urls().items()}
     deployed_urls[f"https://{FOUNDATION['domain']}"] = origin
     environments = {}
     for name, settings in values["settings"].items():
@@ -39,7 +56,7 @@ def build_environments(
             folder, f"fn-{name.replace('_', '-')}", stand_ins.tokens_url
         )
         environments[name] = {
-            **{key: replace_all(value, deployed_urls) for key, value in settings.items()},
+            **{key: replace_all(value, {} if key == AUDIENCES else deployed_urls) for key, value in settings.items()},
             **dict.fromkeys(secrets, SECRET),
             **{key: value for key, value in stand_ins.settings.items() if not is_forbidden(key, settings, secrets)},
             **(stand_ins.push_settings if name in PUSHING else {}),
@@ -63,29 +80,3 @@ def replace_all(text: str, replacements: Mapping[str, str]) -> str:
     for old, new in replacements.items():
         text = text.replace(old, new)
     return text
-
-
-@contextmanager
-def run_functions(environments: Mapping[str, Mapping[str, str]], folder: Path) -> Iterator[None]:
-    """Start every entry point, a few at a time, and stop all on leaving."""
-    with ExitStack() as stack:
-        processes = [
-            run_function(function, environments[function.name], folder)
-            for function in load_entry_points()
-        ]
-        with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
-            for process, _ in zip(processes, pool.map(lambda p: p.__enter__(), processes), strict=True):  # fmt: skip
-                stack.push(process.__exit__)
-        yield
-
-
-@contextmanager
-def run_function(
-    function: EntryPoint, environment: Mapping[str, str], folder: Path
-) -> Iterator[None]:
-    port, source = int(environment["PORT"]), str(function.source.relative_to(ROOT))
-    loaded = {"FUNCTION_TARGET": function.name, "FUNCTION_SOURCE": source}
-    variables = [f"{name}={value}" for name, value in {**environment, **loaded}.items()]
-    command = ["env", "-i", *variables, *build_command(port, function.name)]
-    with run_process(command, port=port, log=folder / f"{function.name}.log", cwd=ROOT):
-        yield

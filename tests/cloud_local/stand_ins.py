@@ -138,11 +138,13 @@ def run_vendors(google_urls: Mapping[str, str]) -> Iterator[dict[str, str]]:
         fake_kms() as kms,
         run_server(FakeGcs().app) as storage,
         run_server(RuleModel()) as model,
-        run_server(FakePinecone().build_app()) as index,
+        run_server(FakePinecone().build_app()) as sparse_index,
+        run_server(FakePinecone().build_app()) as dense_index,
     ):
         google = {**google_urls, "kms": kms.address, "storage": storage}
         yield {
             "GOOGLE_STAND_INS": ",".join(f"{name}={url}" for name, url in google.items()),
             "OPENAI_BASE_URL": f"{model}/v1",
-            "PINECONE_SPARSE_HOST": index,
+            "PINECONE_SPARSE_HOST": sparse_index,
+            "PINECONE_DENSE_HOST": dense_index,
         }

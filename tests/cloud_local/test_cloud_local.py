@@ -84,6 +84,49 @@ def test_a_conversation_is_created_processed_asked_about_and_cited_d8(ann: httpx
     assert second_answer["memories_id"] == []
 
 
+def test_a_misspelt_question_finds_its_talk_by_the_dense_index_d8(ann: httpx.Client) -> None:
+    """No word of it is in the talk; the model's vectors are near where words are spelt alike."""
+    ann.post("/v1/conversations", json=TALK).raise_for_status()
+    query = {"query": "Lisbonn offsitte Fridday"}
+
+    def find() -> list[str]:
+        answer = ann.post("/v1/conversations/search", json=query).raise_for_status()
+        return [item["id"] for item in answer.json()["items"]]
+
+    wait_until(lambda: find() == ["offsite"], within_s=120)
+
+
+def test_an_instance_that_is_ended_finishes_its_answer_and_another_takes_over_d8(
+    cloud: Cloud, ann: httpx.Client
+) -> None:
+    with ann.stream("POST", "/v2/messages", json=QUESTION) as answer:
+        frames = answer.iter_raw()
+        begun = next(frames)
+        cloud.services["chat"].replace()
+        whole = begun + b"".join(frames)
+
+    assert parse_as_fixed_app([whole]).done
+    assert parse_as_fixed_app([ann.post("/v2/messages", json=QUESTION).content]).done
+
+
+def test_a_file_of_more_than_32_mib_comes_back_whole_or_in_parts_d8(ann: httpx.Client) -> None:
+    part, count = b"A line of a long log.".ljust(1_048_576, b"\n") * 8, 5
+    start = {"Tus-Resumable": "1.0.0", "Upload-Length": str(len(part) * count),
+             "Upload-Metadata": "filename bG9nLnR4dA=="}  # fmt: skip
+    upload = ann.post("/v1/uploads", headers=start).raise_for_status().headers["Location"]
+    for n in range(count):
+        headers = {"Tus-Resumable": "1.0.0", "Upload-Offset": str(n * len(part)),
+                   "Content-Type": "application/offset+octet-stream"}  # fmt: skip
+        ann.patch(upload, content=part, headers=headers).raise_for_status()
+    body = {"uploads": [upload.rpartition("/")[2]]}
+    [file] = ann.post("/v2/files", json=body).raise_for_status().json()
+    content = f"/v2/files/{file['id']}/content"
+
+    assert ann.get(content).content == part * count
+    rest = ann.get(content, headers={"Range": f"bytes={len(part) * count - 9}-"})
+    assert (rest.status_code, rest.content) == (206, part[-9:])
+
+
 def test_a_task_with_a_day_reaches_the_phone_by_cloud_tasks_and_fcm_d8(
     cloud: Cloud, ann: httpx.Client
 ) -> None:

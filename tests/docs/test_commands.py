@@ -31,6 +31,7 @@ REASONS = {
     "needs Google Cloud": {"gcloud", "jq", "make", "terraform"},
     "needs an embed of a chat": {"curl"},
     "needs an app and its user": {"curl"},
+    "needs a project of Omi's": {"make"},
     "needs npm": {"cd", "npm"},
     "changes what is installed": {"pip"},
     "takes minutes": {"make"},

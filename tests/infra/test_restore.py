@@ -7,7 +7,7 @@ format of Firestore's managed exports, and read back from another, empty emulato
 import asyncio
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud.firestore import AsyncClient, Client, CollectionReference, DocumentReference
 from google.cloud.firestore_v1.base_document import DocumentSnapshot
 
+from infra.bench.libraries import RecordCounts
 from infra.emulators.firestore import export_documents, run_firestore
+from infra.restore_drill import Comparison, drill
 from shared.adapters.cloud.firestore_documents import FirestoreDocuments
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
@@ -110,3 +112,24 @@ def test_a_restore_into_an_empty_database_equals_the_export_d12(
     assert restored == before
     assert restored["kinds/every"] == EVERY_TYPE
     assert {path.split("/")[2] for path in restored if path.startswith("users/alice/")} >= {"conversations", "memories", "action_items", "goals"}  # fmt: skip
+
+
+def test_a_drill_finds_documents_rows_and_answers_again_d12(tmp_path: Path) -> None:
+    """As `make restore-drill` does with 20,000 conversations."""
+    counts = RecordCounts(conversations=20, memories=10, tasks=5, people=3)
+
+    with run_or_skip(lambda: nullcontext(drill(tmp_path, counts))) as comparisons:
+        found = {comparison.name: comparison.is_whole for comparison in comparisons}
+
+    assert found == dict.fromkeys(
+        ("documents", "rows of the index", "dense rows", "questions that find their conversation"),
+        True,
+    )
+
+
+def test_a_comparison_tells_what_is_missing_added_or_different() -> None:
+    compared = Comparison.of("documents", {"a": 1, "b": 2, "c": 3}, {"b": 2, "c": 4, "d": 5})
+
+    assert (compared.missing, compared.added, compared.different) == (["a"], ["d"], ["c"])
+    assert not compared.is_whole
+    assert not Comparison.of("documents", {}, {}).is_whole, "nothing was compared"

@@ -27,6 +27,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from shared.environment.model_readers import DEFAULT_MODELS
+from tests.letter_vectors import embed_letters
 from tests.servers import run_server
 from tests.servers.moderations import build_answer
 
@@ -86,6 +87,14 @@ async def _moderate(_: Request) -> Response:
     return JSONResponse(build_answer())
 
 
+async def _embed(request: Request) -> Response:
+    body = await request.json()
+    dimensions = body.get("dimensions", 512)
+    vectors = [embed_letters(text, dimensions) for text in body["input"]]
+    rows = [{"index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+    return JSONResponse({"data": rows})
+
+
 @dataclass(kw_only=True)
 class RecordedRequest:
     """A request: its body, its connection, the number of requests ended before it, and its outcome."""
@@ -118,6 +127,7 @@ class ScriptedOpenai:
             routes=[
                 Route("/v1/models", self._list_models, methods=["GET"]),
                 Route("/v1/moderations", _moderate, methods=["POST"]),
+                Route("/v1/embeddings", _embed, methods=["POST"]),
                 Route("/script", self._post_script, methods=["POST"]),
                 Route("/requests", self._get_requests, methods=["GET"]),
                 Route("/requests", self._delete_requests, methods=["DELETE"]),

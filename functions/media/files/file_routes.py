@@ -3,13 +3,13 @@
 Also called: file upload.
 """
 
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from urllib.parse import quote
 
 import anyio
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
+from functions.media.byte_ranges import answer_parts
 from functions.media.deps import FileDeps
 from functions.media.files.file_schemas import (
     MAX_FILES_AT_ONCE,
@@ -34,7 +34,7 @@ from shared.library.files import (
     start_file,
     thumbnail_path,
 )
-from shared.library.uploads import delete_upload, iterate_content, store_file
+from shared.library.uploads import delete_upload, store_file
 
 MAX_FORM_BYTES = 31_457_280
 """Of all files of a request; larger ones are uploaded before."""
@@ -115,20 +115,22 @@ async def get_file(deps: FileDeps, call: Call) -> FileOut:
 @route(
     "GET",
     "/v2/files/{file_id}/content",
-    "Load a file as it was sent",
-    errors=(404,),
+    "Load a file as it was sent; ranges of bytes may be asked for",
+    other_statuses=(206,),
+    errors=(404, 416),
     media_type="application/octet-stream",
 )
 async def get_content(deps: FileDeps, call: Call) -> Response:
     """No browser shows it in our place: it is another's words, and may be a page with scripts."""
     file = await deps.stores.files.get(call.uid, call.path["file_id"])
-    headers = {
-        **_PRIVATE,
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name)}",
-        "Content-Length": str(file.size),
-    }
-    content: AsyncIterator[bytes] = iterate_content(deps.blobs, file.parts)
-    return StreamingResponse(content, media_type="application/octet-stream", headers=headers)
+    name = f"attachment; filename*=UTF-8''{quote(file.name)}"
+    return answer_parts(
+        call.headers.get("range"),
+        deps.blobs,
+        file.parts,
+        media_type="application/octet-stream",
+        also={"Content-Disposition": name},
+    )
 
 
 @route(
@@ -165,9 +167,10 @@ async def get_thumbnail(deps: FileDeps, call: Call[None, KeyedAddress]) -> Respo
 @route(
     "GET",
     "/v2/files/{file_id}/document",
-    "Show a PDF to whoever has its address",
+    "Show a PDF to whoever has its address; ranges of bytes may be asked for",
     access="anyone",
-    errors=(404,),
+    other_statuses=(206,),
+    errors=(404, 416),
     media_type=PDF_TYPE,
 )
 async def show_document(deps: FileDeps, call: Call[None, KeyedAddress]) -> Response:
@@ -176,9 +179,13 @@ async def show_document(deps: FileDeps, call: Call[None, KeyedAddress]) -> Respo
     file = await deps.stores.files.get(uid, call.path["file_id"])
     if build_document_address(file, uid) is None or not call.query.has_key(file.document_key):
         raise NotFound(NOT_FOUND)
-    headers = {**_PRIVATE, "Content-Disposition": "inline", "Content-Length": str(file.size)}
-    content = iterate_content(deps.blobs, file.parts)
-    return StreamingResponse(content, media_type=PDF_TYPE, headers=headers)
+    return answer_parts(
+        call.headers.get("range"),
+        deps.blobs,
+        file.parts,
+        media_type=PDF_TYPE,
+        also={"Content-Disposition": "inline"},
+    )
 
 
 @route("DELETE", "/v2/files/{file_id}", "Delete a file", status=204, errors=(404,))

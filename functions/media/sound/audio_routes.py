@@ -3,11 +3,9 @@
 Also called: audio upload, audio playback.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from functools import partial
-
 from starlette.responses import Response
 
+from functions.media.byte_ranges import answer_parts
 from functions.media.deps import TranscribeDeps
 from functions.media.sound.audio_schemas import (
     AudioIn,
@@ -17,13 +15,11 @@ from functions.media.sound.audio_schemas import (
     SoundQuery,
     TranscribeIn,
 )
-from functions.media.sound.byte_ranges import Stretch, answer_range
 from functions.media.sound.transcribe import transcribe
 from shared import telemetry
 from shared.data.conversations.recordings import NOT_FOUND
 from shared.domain.conversations.recording import Recording
 from shared.domain.errors import Conflict, Invalid, NotFound, QuotaExceeded, Unavailable
-from shared.domain.files.upload import BlobPart
 from shared.domain.ids import UserId
 from shared.edge.declare.routes import Call, CreatingCall, Form, UploadedFile, route
 from shared.library.deps import LibraryDeps
@@ -36,7 +32,7 @@ from shared.library.recordings import (
     start_recording,
     store_sound,
 )
-from shared.library.uploads import delete_upload, iterate_content
+from shared.library.uploads import delete_upload
 from shared.ports import Blobs
 
 MAX_FORM_FILE_BYTES = 31_457_280
@@ -159,30 +155,13 @@ async def get_conversation_audio(deps: LibraryDeps, call: Call[None, SoundQuery]
 
 
 def _serve(blobs: Blobs, recording: Recording, range_header: str | None) -> Response:
-    return answer_range(
+    return answer_parts(
         range_header,
-        partial(_iterate_stretch, blobs, recording.parts),
-        size=recording.size,
+        blobs,
+        recording.parts,
         media_type=recording.media_type or "application/octet-stream",
         max_bytes=MAX_RANGE_BYTES,
     )
-
-
-async def _iterate_stretch(
-    blobs: Blobs, parts: Sequence[BlobPart], stretch: Stretch | None
-) -> AsyncIterator[bytes]:
-    """Yield the bytes of a stretch, and read no other part; of None, the whole file."""
-    if stretch is None:
-        async for content in iterate_content(blobs, parts):
-            yield content
-        return
-    begin = 0
-    for part in parts:
-        end = begin + part.size
-        if begin <= stretch.last and stretch.first < end:
-            content = await blobs.read(part.path)
-            yield content[max(stretch.first - begin, 0) : stretch.last + 1 - begin]
-        begin = end
 
 
 @route("POST", "/", "A recording is to be transcribed", access="service", status=204)

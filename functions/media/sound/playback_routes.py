@@ -10,8 +10,8 @@ from typing import Any, Literal
 from anyio import CapacityLimiter
 from starlette.responses import Response
 
+from functions.media.byte_ranges import Stretch, answer_range, cut
 from functions.media.keyed_addresses import KeyedAddress
-from functions.media.sound.byte_ranges import Stretch, answer_range, cut
 from functions.media.sound.open_sound import iterate_pieces, open_sound
 from shared.domain.conversations.recording import MAX_DURATION, Recording
 from shared.domain.conversations.speech import SAMPLE_RATE

@@ -1,9 +1,9 @@
-"""Omi's form of a conversation: how Omi's own backend stores transcripts and photos, read and written here.
+"""Omi's form of documents: how Omi's own backend stores what was said, read and, of conversations, written here.
 
 At the level `standard` a transcript is the zlib of its JSON list. At `enhanced` the hex of that, or in older
 documents the JSON itself, is encrypted by AES-256-GCM under a key that the operator's ENCRYPTION_SECRET and
-the user's id make; so is the `base64` of a photo. Facts read from BasedHardware/omi at 005c62db
-(backend/database/conversations.py, backend/utils/encryption.py).
+the user's id make; so are the `base64` of a photo, the text of a message and the content of a memory. Facts read
+from BasedHardware/omi at 005c62db (backend/database/conversations.py, backend/utils/encryption.py).
 """
 
 import base64
@@ -29,6 +29,7 @@ _TRANSCRIPT, _IS_COMPRESSED, _LEVEL = (
     "transcript_segments_compressed",
     "data_protection_level",
 )
+_ENCRYPTED = {"photos": "base64", "messages": "text", "memories": "content"}
 _NONCE_BYTES = 12
 _INFO = b"user-data-encryption"
 
@@ -59,8 +60,8 @@ class OmiForm:
             case ["users", uid, "bin", _] if isinstance(fields.get("record"), dict):
                 inner = f"users/{uid}/{fields.get('kind')}/{fields.get('record_id')}"
                 return {**fields, "record": self.read(inner, fields["record"])}
-            case ["users", uid, "conversations", _, "photos", _] if _is_encrypted(fields):
-                return self._read_field(fields, "base64", lambda text: self._decrypt(uid, text))
+            case ["users", uid, *_, kind, _] if name := _find_encrypted(kind, fields):
+                return self._read_field(fields, name, lambda text: self._decrypt(uid, text))
         return fields
 
     def write(self, path: str, fields: Fields) -> Fields:
@@ -133,8 +134,10 @@ def _holds_list(fields: Fields) -> bool:
     return isinstance(fields.get(_TRANSCRIPT), list)
 
 
-def _is_encrypted(fields: Fields) -> bool:
-    return fields.get(_LEVEL) == "enhanced" and bool(fields.get("base64"))
+def _find_encrypted(kind: str, fields: Fields) -> str | None:
+    """Return the field of a document that Omi encrypted."""
+    name = _ENCRYPTED.get(kind)
+    return name if fields.get(_LEVEL) == "enhanced" and name and fields.get(name) else None
 
 
 def _complete(fields: Fields) -> Fields:

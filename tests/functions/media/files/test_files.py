@@ -96,6 +96,9 @@ async def test_a_file_is_read_by_what_its_bytes_are_p21(
     sent = await alice.get(f"{FILES}/{file['id']}/content")
     assert sent.content == content
     assert sent.headers["content-disposition"].startswith("attachment; ")
+    assert "content-length" not in sent.headers, "Cloud Run refuses one of more than 32 MiB"
+    part = await alice.get(f"{FILES}/{file['id']}/content", headers={"Range": "bytes=1-"})
+    assert (part.status_code, part.content) == (206, content[1:])
 
 
 async def test_a_picture_is_counted_by_its_pixels_and_loses_where_it_was_taken_x11(

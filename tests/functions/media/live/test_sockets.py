@@ -89,7 +89,7 @@ async def test_a_frame_larger_than_any_device_sends_ends_the_stream(origin: str)
 
 async def test_the_local_cloud_passes_sockets_on_d8(origin: str) -> None:
     urls = {function.name: origin for function in load_entry_points()}
-    with run_server(build_load_balancer(urls, {})) as front:
+    with run_server(build_load_balancer(urls, dict.fromkeys(urls, 60.0), {})) as front:
         async with open_socket(front) as socket:
             for _ in range(12):
                 await socket.send(FRAME)

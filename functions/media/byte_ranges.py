@@ -4,11 +4,15 @@ Also called: HTTP range requests.
 """
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from functools import partial
 
 from starlette.responses import Response, StreamingResponse
 
+from shared.domain.files.upload import BlobPart
 from shared.domain.value import value
+from shared.library.uploads import iterate_content
+from shared.ports import Blobs
 
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 HEADERS: Mapping[str, str] = {
@@ -33,22 +37,64 @@ def answer_range(
     size: int,
     media_type: str,
     max_bytes: int | None = None,
+    also: Mapping[str, str] | None = None,
 ) -> Response:
     """Answer with a file of `size` bytes, or with the stretch asked for: at most `max_bytes` of it, or 416.
 
-    `iterate` yields a stretch, of None the whole file.
+    `iterate` yields a stretch, of None the whole file; `also` are further headers. No length is announced: Cloud
+    Run refuses an answer that announces more than 32 MiB.
     """
+    headers = {**HEADERS, **(also or {})}
     match = _RANGE.fullmatch(range_header or "")
     if match is None or match.groups() == ("", ""):  # another range than we know may be ignored
-        return StreamingResponse(iterate(None), media_type=media_type, headers=HEADERS)
+        return StreamingResponse(iterate(None), media_type=media_type, headers=headers)
     stretch = _find_stretch(match[1], match[2], size, max_bytes)
     if stretch is None:
         return Response(status_code=416, headers={"Content-Range": f"bytes */{size}"})
     place = f"bytes {stretch.first}-{stretch.last}/{size}"
-    headers = {**HEADERS, "Content-Range": place}
     return StreamingResponse(
-        iterate(stretch), status_code=206, media_type=media_type, headers=headers
+        iterate(stretch),
+        status_code=206,
+        media_type=media_type,
+        headers={**headers, "Content-Range": place},
     )
+
+
+def answer_parts(
+    range_header: str | None,
+    blobs: Blobs,
+    parts: Sequence[BlobPart],
+    *,
+    media_type: str,
+    max_bytes: int | None = None,
+    also: Mapping[str, str] | None = None,
+) -> Response:
+    """Do as answer_range(), with a file that is stored in parts."""
+    return answer_range(
+        range_header,
+        partial(_iterate_stretch, blobs, parts),
+        size=sum(part.size for part in parts),
+        media_type=media_type,
+        max_bytes=max_bytes,
+        also=also,
+    )
+
+
+async def _iterate_stretch(
+    blobs: Blobs, parts: Sequence[BlobPart], stretch: Stretch | None
+) -> AsyncIterator[bytes]:
+    """Yield the bytes of a stretch, and read no other part; of None, the whole file."""
+    if stretch is None:
+        async for content in iterate_content(blobs, parts):
+            yield content
+        return
+    begin = 0
+    for part in parts:
+        end = begin + part.size
+        if begin <= stretch.last and stretch.first < end:
+            content = await blobs.read(part.path)
+            yield content[max(stretch.first - begin, 0) : stretch.last + 1 - begin]
+        begin = end
 
 
 def _find_stretch(first: str, last: str, size: int, max_bytes: int | None) -> Stretch | None:

@@ -1,0 +1,1 @@
+"""Moving from Omi's own project: its documents become zips that an import takes."""
