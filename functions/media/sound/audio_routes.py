@@ -36,7 +36,7 @@ from shared.library.recordings import (
     start_recording,
     store_sound,
 )
-from shared.library.uploads import delete_upload, iterate_content
+from shared.library.uploads import delete_upload, iterate_content, read_part
 from shared.ports import Blobs
 
 MAX_FORM_FILE_BYTES = 31_457_280
@@ -180,7 +180,7 @@ async def _iterate_stretch(
     for part in parts:
         end = begin + part.size
         if begin <= stretch.last and stretch.first < end:
-            content = await blobs.read(part.path)
+            content = await read_part(blobs, part)
             yield content[max(stretch.first - begin, 0) : stretch.last + 1 - begin]
         begin = end
 
