@@ -67,7 +67,7 @@ async def _read_again(
     if conversation.processed_hash is not None:
         await deps.quotas.take(uid, "renewals", now=deps.clock.now())
         try:
-            await deps.stores.conversations.reopen(uid, conversation.id)
+            await deps.stores.conversations.reopen(uid, conversation.id, now=deps.clock.now())
         except NotFound:  # deleted meanwhile
             return
     event = {
