@@ -2,10 +2,12 @@
 
 import gc
 import json
+import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -84,7 +86,7 @@ def extract(prompt: str) -> Callable[[str], object]:
             "summary": text,
             "template": text,
             "overview": text,
-            "started_at": NOW.isoformat(),
+            "started_at": f"{NOW:%A %Y-%m-%d %H:%M}",
             "time_zone": "UTC",
             "open_tasks": [text],
             "memories": [text],
@@ -206,6 +208,70 @@ def test_the_work_for_tasks_grows_with_their_number_s4() -> None:
     assert measure_growth(extract_tasks, "", "a") <= MAX_GROWTH
 
 
+SPEAKERS = 100
+MAX_MORE_OPERATIONS = 2.3
+"""For twice as many speakers: 2 is linear."""
+
+
+def extract_lines(prompt: str) -> Callable[[int], object]:
+    """Return what the offline model does with a transcript of so many different speakers."""
+
+    def run(count: int) -> object:
+        names = [f"Ann{n} Lee" for n in range(count)]
+        said = [f"{name}, could you call the bank about item {n}?" for n, name in enumerate(names)]
+        lines = [
+            {"text": text, "is_user": n == 1, "speaker": name, "segment": n}
+            for n, (name, text) in enumerate(zip(names, [*said[1:], said[0]], strict=True))
+        ]
+        started_at = f"{NOW:%A %Y-%m-%d %H:%M}"
+        return EXTRACTORS[prompt](
+            {"transcript": lines, "started_at": started_at, "time_zone": "UTC", "people": names}
+        )
+
+    return run
+
+
+def import_lines(count: int) -> object:
+    return import_text(
+        "".join(f"27.01.26, 17:03 - Ann{n} Lee: hello everybody\n" for n in range(count))
+    )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [extract_lines("process_conversation/extraction"), import_lines],
+    ids=["extract", "import"],
+)
+def test_the_work_for_a_transcript_grows_with_its_speakers_s4(
+    work: Callable[[int], object],
+) -> None:
+    work(SPEAKERS)
+
+    few, many = (count_operations(partial(work, count)) for count in (SPEAKERS, 2 * SPEAKERS))
+
+    assert few > 10_000
+    assert many / few <= MAX_MORE_OPERATIONS
+
+
+def count_operations(work: Callable[[], object]) -> int:
+    """Count the steps of the interpreter: the same on every machine."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal count
+        frame.f_trace_opcodes = True
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(before)
+    return count
+
+
 def measure_growth(work: Callable[[str], Any], prefix: str, unit: str) -> float:
     """Return how much more CPU a text of double length takes; 1 where both take next to none."""
     text, longer = (prefix + unit * (chars // len(unit)) for chars in (CHARS, 2 * CHARS))
@@ -230,8 +296,7 @@ def measure_cpu_s(work: Callable[[str], Any], text: str) -> float:
     """Measure this thread without the collector, which walks what all tests of the process hold."""
     gc.disable()
     started = time.thread_time()
-    with suppress(ValueError):
-        work(text)
+    work(text)
     spent = time.thread_time() - started
     gc.enable()
     return spent

@@ -38,7 +38,8 @@ def main() -> int:
             server.join()
     except httpx.TransportError:
         print_status(
-            f"nothing answers at {options.origin}: start it with make run, in another terminal"
+            f"nothing answers at {options.origin}: start it with make run, in another terminal; PORT is its port, "
+            "EXAMPLE_PORT that of this app"
         )
         return 1
     except httpx.HTTPStatusError as status_error:

@@ -11,7 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from shared.domain.files.upload import BlobPart
 from shared.domain.value import value
-from shared.library.uploads import iterate_content
+from shared.library.uploads import iterate_content, read_part
 from shared.ports import Blobs
 
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
@@ -92,7 +92,7 @@ async def _iterate_stretch(
     for part in parts:
         end = begin + part.size
         if begin <= stretch.last and stretch.first < end:
-            content = await blobs.read(part.path)
+            content = await read_part(blobs, part)
             yield content[max(stretch.first - begin, 0) : stretch.last + 1 - begin]
         begin = end
 

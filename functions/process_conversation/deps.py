@@ -82,7 +82,6 @@ class MarkingDeps(EndpointDeps):
 
     tasks: Tasks
     stores: Stores
-    quotas: Quotas
 
 
 @value

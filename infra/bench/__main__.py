@@ -23,6 +23,7 @@ from infra.bench.intruders import measure_intruders
 from infra.bench.journals import measure_journals
 from infra.bench.large import measure_large_library
 from infra.bench.lists import measure_lists
+from infra.bench.live import measure_live
 from infra.bench.masking import measure_masking
 from infra.bench.notes import measure_notes
 from infra.bench.notifications import measure_notifications
@@ -107,6 +108,7 @@ MEASURED: Mapping[str, Callable[[], Sequence[Figure]]] = {
     "tools": lambda: asyncio.run(measure_tools()),
     "intruders": lambda: asyncio.run(measure_intruders()),
     "agents": measure_agent_loops,
+    "live": measure_live,
     "files": lambda: asyncio.run(measure_files()),
     "imports": measure_import_times,
     "console": measure_console,

@@ -56,17 +56,27 @@ _KINDS = (
         + _AGAIN,
     ),
     _Kind(
-        sign=r"SettingsError|KEEPSAKE_WORLD",
+        sign=r"terraform_remote_state\.foundation\.outputs",
+        sentence="What `make deploy` laid before is older than this source. `make deploy` brings it up to date; a rollback alone runs"
+        " from the commit of the release that serves.",
+    ),
+    _Kind(
+        sign=r"requires a quota project|set-quota-project",
+        sentence="Google asks on whose account your requests are counted. Run `gcloud auth application-default set-quota-project"
+        " PROJECT`; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"SettingsError|KEEPSAKE_WORLD|No module named '(?:shared|functions)|GOOGLE_FUNCTION_SOURCE",
         sentence="The function lacks settings of the cloud: deploy it by `make deploy`, or give it all that"
         " docs/deploy.md#as-functions names.",
     ),
     _Kind(
-        sign=r"PORT=?\d* environment variable|[Hh]ealth ?check failed|container-failed-to-start|failed to start and listen",
+        sign=r"PORT=?\d* environment variable|health ?check failed|container-failed-to-start|failed to start and listen",
         sentence="A function did not start: its log names the setting or the secret that it lacks. docs/deploy.md#as-functions lists"
         " what a function needs that `make deploy` does not deploy.",
     ),
     _Kind(
-        sign=r"(\w+AllocPerProjectRegion|run/quotas|[Mm]ax ?[Ii]nstances must be|maxScale may not)",
+        sign=r"(\w+AllocPerProjectRegion|run/quotas|max(?:imum)? ?instances|maxScale may not|total allowable \w+)",
         sentence="The region has less of Cloud Run's quota ({0}) than one function asks for. Lower its max_instances in `sizes` of"
         " infra/terraform/services/*.tfvars, or ask for more at https://console.cloud.google.com/iam-admin/quotas; then "
         + _AGAIN,
@@ -78,7 +88,7 @@ _KINDS = (
     ),
     _Kind(
         sign=r"(?:has not been used in project|SERVICE_DISABLED|is disabled)[\s\S]*?\b([a-z]+)\.googleapis\.com|"
-        r"\b([a-z]+)\.googleapis\.com[\s\S]*?(?:has not been used|SERVICE_DISABLED|is disabled)",
+        r"\b([a-z]+)\.googleapis\.com[\s\S]*?(?:has not been used|SERVICE_DISABLED|is disabled|not enabled on project)",
         sentence="The API {0} is off, or Google has not finished switching it on. Run `gcloud services enable"
         " {0}.googleapis.com --project=PROJECT`, and wait two minutes; then " + _AGAIN,
     ),
@@ -94,17 +104,22 @@ _KINDS = (
         + _AGAIN,
     ),
     _Kind(
-        sign=r"[Tt](?:os|OS|erms of [Ss]ervice)\b[^.]*(?:[Nn]ot|missing)[^.]*|not accepted the[^.]*[Tt]erms",
+        sign=r"\bt(?:os|erms of service)\b[^.]*(?:not|missing)|not accepted the[^.]*terms",
         place=r"firebase_project|addFirebase|//firebase\.googleapis\.com|^project$",
         statuses=(403,),
         sentence="The account that deploys has not accepted Firebase's terms. Open https://console.firebase.google.com with it, add"
         " Firebase to this project, and accept them; then " + _AGAIN,
     ),
     _Kind(
-        sign=r"logging\.googleapis\.com/user/",
+        sign=r"logging\.googleapis\.com/user/|metric [^.]*is unknown",
         place=r"monitoring_slo|^slo$|alert_policy",
-        statuses=(400, 404),
+        statuses=(404,),
         sentence="A metric is so new that Google does not know it yet. Wait ten minutes; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"Eventarc Service Agent|permissions are propagated",
+        sentence="Google has not finished giving itself the rights of the trigger. Wait five minutes; then "
         + _AGAIN,
     ),
     _Kind(
@@ -116,18 +131,23 @@ _KINDS = (
     ),
     _Kind(sign=r"already exists|alreadyExists", sentence=_EXISTS),
     _Kind(
-        sign=r"addresses/serverless-|serverless-ipv[46]",
+        sign=r"addresses/serverless-|serverless-ipv[46]|networks/\S+' is already being used by 'projects/\S+/subnetworks/",
         place=r"compute_subnetwork|^subnetwork$|/subnetworks/",
         statuses=(400, 409),
         sentence="Cloud Run holds addresses of the subnet for up to two hours after its functions are gone. Wait so long; then "
         + _AGAIN,
     ),
     _Kind(
-        sign=r"underlying data changed|[Cc]ontention",
+        sign=r"underlying data changed|contention",
         place=r"firestore_(?:index|field)|^(?:index|field)$|collectionGroups",
-        statuses=(409, 504),
+        statuses=(409, 429, 504),
         sentence="Firestore is still building indexes, which may take an hour. `gcloud firestore operations list` shows how far it"
         " is; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"Permission denied to enable service|AUTH_PERMISSION_DENIED",
+        sentence="Your account may not switch APIs on. Ask whoever owns the project for the role Service Usage Admin; then "
+        + _AGAIN,
     ),
     _Kind(
         sign=r"Permission '?([\w.]+)'? denied",
@@ -136,20 +156,25 @@ _KINDS = (
     ),
     _Kind(place=r".", statuses=(409,), sentence=_EXISTS),
     _Kind(
-        sign=r"[Qq]uota exceeded|QUOTA_EXCEEDED|rateLimitExceeded",
+        sign=r"quota[ _]exceeded|rateLimitExceeded",
         place=r".",
         statuses=(429,),
         sentence="A quota of the project is used up. Ask for more at https://console.cloud.google.com/iam-admin/quotas, or choose"
         " smaller sizes in infra/terraform/services; then " + _AGAIN,
     ),
     _Kind(
-        sign=r"invalid_grant|[Rr]eauth|credentials were not found",
+        sign=r"invalid_grant|reauth|credentials were not found",
         sentence="Your sign-in has ended. Run `gcloud auth login` and `gcloud auth application-default login`; then "
         + _AGAIN,
     ),
     _Kind(
-        sign=r"no such host|connection refused|i/o timeout|TLS handshake timeout",
+        sign=r"no such host|connection refused|i/o timeout|TLS handshake timeout|resolve host: \S*google|temporary failure in name resolution",
         sentence="This machine lost the network; " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"could not resolve host|name or service not known|nodename nor servname|unrecognized[ _]name|handshake failure",
+        sentence="The name of the deployment does not lead to it yet, or its certificate is not made. Set the record that `make deploy`"
+        " printed, and wait up to an hour; `make smoke-test` tells when all is well.",
     ),
 )
 """In this order: what is special stands before what is general."""
@@ -176,7 +201,7 @@ def _split_errors(output: str) -> Iterator[str]:
 def _explain(error: str) -> str | None:
     places, statuses = list(_find_places(error)), set(_find_statuses(error))
     for kind in _KINDS:
-        match = re.search(kind.sign, error)
+        match = re.search(kind.sign, error, re.IGNORECASE)
         is_there = any(re.search(kind.place, place) for place in places)
         if match or (is_there and not statuses.isdisjoint(kind.statuses)):
             names = [name for name in match.groups() if name] if match else []

@@ -8,18 +8,26 @@ from infra.deploy.shell import Shell
 from infra.deploy.stacks import Stack
 from infra.deploy.target import Target
 
-KEPT_VARIABLES = ("image", "release", "pinecone_sparse_host", "pinecone_dense_host", "objectives")
-"""Variables of the services that a change of traffic leaves as they are; the state knows them."""
+NEEDED_VARIABLES = ("image", "release", "pinecone_sparse_host")
+KEPT_VARIABLES = (*NEEDED_VARIABLES, "pinecone_dense_host", "objectives")
+"""Variables of the services that a change of traffic leaves as they are; the state knows them, an older one not all."""
 
 
 def plan_canary(outputs: Mapping[str, Any], percent: int | None) -> dict[str, Any] | None:
-    """Let a new release share with the one that serves now; without a percentage, or the first time, it gets all."""
+    """Let a new release share with the one that serves now; without a percentage, or the first time, it gets all.
+
+    Raises DeployError where the state does not tell what serves now.
+    """
     if percent is None or "release" not in outputs:
         return None
     serving = outputs.get("canary")
-    stable = serving["stable"] if serving else outputs["release"]
-    functions = serving["functions"] if serving else outputs["functions"]
-    return {"stable": stable, "functions": functions, "percent": percent}
+    if serving:
+        return {**serving, "percent": percent}
+    if "functions" not in outputs:
+        raise DeployError(
+            f"The state of {outputs['release']} is older, and does not tell its functions: deploy without a canary."
+        )
+    return {"stable": outputs["release"], "functions": outputs["functions"], "percent": percent}
 
 
 def promote(services: Stack, state_bucket: str, project: str) -> None:
@@ -67,11 +75,17 @@ def _read_release(services: Stack) -> dict[str, Any]:
     outputs = services.read_outputs(rehearsed)
     if "release" not in outputs:
         raise DeployError("Nothing is deployed here yet: run `make deploy` first.")
+    missing = [name for name in NEEDED_VARIABLES if name not in outputs]
+    if missing:
+        raise DeployError(
+            f"The state of {outputs['release']} is older, and does not tell {' and '.join(missing)}: `make deploy` the"
+            " release that you want from its commit."
+        )
     return outputs
 
 
 def _keep(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: outputs[name] for name in KEPT_VARIABLES}
+    return {name: outputs[name] for name in KEPT_VARIABLES if name in outputs}
 
 
 def _list_functions(shell: Shell, target: Target, release: str) -> list[str]:

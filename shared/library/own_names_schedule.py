@@ -20,14 +20,12 @@ async def schedule_marking(
 ) -> None:
     """Create the task of a page of conversations, once; `cursor` is None for the first page.
 
-    With `at`, what is left of a page goes on then.
-
     A task belongs to the names of its time, so that a change of the names ends the old tasks.
     """
     if profile.own_names_set_at is None:
         return
     set_at = profile.own_names_set_at.isoformat()
-    occasion = f"{uid}|{set_at}|{cursor or ''}" + (f"|{at.isoformat()}" if at else "")
+    occasion = f"{uid}|{set_at}|{cursor or ''}"
     name = hashlib.sha256(occasion.encode()).hexdigest()[:32]
     body = {"uid": uid, "set_at": set_at, "cursor": cursor}
     await tasks.create(MARKING_TARGET, f"mark-owner-{name}", body, at=at)

@@ -185,26 +185,36 @@ def read_sound_type(content: bytes) -> str:
 
 
 async def append_sound(
-    deps: UploadDeps, uid: UserId, recording: Recording, content: bytes, seconds: float
-) -> None:
-    """Add sound to a recording that goes on, or begin it.
+    deps: UploadDeps,
+    uid: UserId,
+    recording: Recording,
+    content: bytes,
+    seconds: float,
+    *,
+    replaced: BlobPart | None = None,
+) -> BlobPart:
+    """Add so many seconds of sound to a recording that goes on, or begin it; return its last part.
 
-    Raises NotFound where its conversation was deleted, QuotaExceeded and Unavailable.
+    `content` is a new part, or what stands in the last one, `replaced`, and what came behind it.
+    Raises NotFound where its conversation or that sound was deleted, QuotaExceeded and Unavailable.
     """
-    now, path = deps.clock.now(), f"{upload_path(uid, recording.id)}/{deps.new_id()}"
-    await deps.quotas.take(uid, "stored_bytes", len(content), now=now)
+    now = deps.clock.now()
+    path = replaced.path if replaced else f"{upload_path(uid, recording.id)}/{deps.new_id()}"
+    added = len(content) - (replaced.size if replaced else 0)
+    await deps.quotas.take(uid, "stored_bytes", added, now=now)
     try:
         await deps.blobs.write(path, content, media_type=recording.media_type)
     except Unavailable:
-        await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
+        await deps.quotas.give_back(uid, "stored_bytes", added, now=now)
         raise
     part = BlobPart(path=path, size=len(content))
     try:
-        await deps.stores.recordings.append(uid, recording, part, seconds)
+        await deps.stores.recordings.append(uid, recording, part, seconds, replaced=replaced)
     except NotFound:
         await deps.blobs.delete([path])
-        await deps.quotas.give_back(uid, "stored_bytes", len(content), now=now)
+        await deps.quotas.give_back(uid, "stored_bytes", added, now=now)
         raise
+    return part
 
 
 async def schedule_transcription(

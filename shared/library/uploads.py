@@ -154,7 +154,12 @@ async def get_complete(deps: UploadRemovalDeps, uid: UserId, upload_id: str) -> 
 async def iterate_content(blobs: Blobs, parts: Sequence[BlobPart]) -> AsyncIterator[bytes]:
     """Yield a file part by part, each of at most MAX_PART_BYTES."""
     for part in parts:
-        yield await blobs.read(part.path)
+        yield await read_part(blobs, part)
+
+
+async def read_part(blobs: Blobs, part: BlobPart) -> bytes:
+    """Return a part as it was when it was looked up: live sound grows meanwhile."""
+    return (await blobs.read(part.path))[: part.size]
 
 
 async def delete_upload(deps: UploadRemovalDeps, uid: UserId, upload_id: str) -> bool:

@@ -56,6 +56,7 @@ SERVER_FIELDS = {
     "photo_bytes": 0,
     "processed_at": "2026-03-02T12:00:00Z",
     "kept_at": "2026-03-02T12:00:00Z",
+    "marked_at": "2026-03-02T12:00:00Z",
     "figures": {"seconds": 9},
     "dropped_memories": {"unproved": 9},
 }

@@ -41,7 +41,9 @@ async def start_reprocessing(
         raise Conflict("The transcript of this conversation was deleted.")
     if conversation.status != "processing":
         # Reopened first: the next attempt sends a message that was not sent.
-        await deps.stores.conversations.reopen(uid, conversation_id, language=language)
+        await deps.stores.conversations.reopen(
+            uid, conversation_id, now=deps.clock.now(), language=language
+        )
     event = {
         "uid": uid,
         "conversation_id": conversation_id,

@@ -53,7 +53,7 @@ class NamedSpeakerOut(Wire):
 class RenewalsOut(Wire):
     """How far texts follow new names: `done` of `total` conversations were looked at; both 0 where nothing is to follow.
 
-    It goes on at `continues_at`, null where that is left to tasks.
+    It goes on at `continues_at`; null while the owner is being marked by their own names, in 2,000 conversations an hour.
     """
 
     done: int

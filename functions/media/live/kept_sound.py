@@ -5,6 +5,7 @@ belongs to none is dropped. Each stretch without a long gap is a recording of it
 """
 
 from collections import deque
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from functions.media.deps import ListenDeps
@@ -14,6 +15,7 @@ from shared.domain.conversations.live_conversation import LiveConversation
 from shared.domain.conversations.recording import Recording
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import NotFound, QuotaExceeded, Unavailable
+from shared.domain.files.upload import BlobPart
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.recordings import append_sound
@@ -23,8 +25,10 @@ CHUNK_S = 0.25
 LEAD = timedelta(seconds=1)
 """Sound before the first words that is kept with them."""
 MAX_WAIT = timedelta(seconds=120)
-PART_S = 60.0
+STORED_EVERY_S = 5.0
 """What is stored at once; so much is lost with its process."""
+PART_S = 60.0
+"""What stands in one blob, which is written anew as it grows."""
 MAX_JITTER = timedelta(seconds=2)
 MAX_FILLED = timedelta(seconds=30)
 """A shorter gap is filled with silence; after a longer one, another recording begins."""
@@ -58,6 +62,8 @@ class KeptSound:
         self._stretch = 0
         self._chunks = deque[_Chunk]()
         self._part: list[_Chunk] = []
+        self._stored: BlobPart | None = None
+        self._stored_s = 0.0
         self._holder: ConversationId | None = None
         self._number = 0
 
@@ -91,10 +97,12 @@ class KeptSound:
                     await self._begin_recording()
                 self._part.append(chunk)
             elif chunk.ended_at > max(heard_until, self._chunks[-1].ended_at - MAX_WAIT):
-                return
+                break
             self._chunks.popleft()
-            if sum(each.seconds for each in self._part) >= PART_S:
+            if _add_up(self._part) >= PART_S:
                 await self.flush()
+        if _add_up(self._part) - self._stored_s >= STORED_EVERY_S:
+            await self.flush()
 
     async def end(self, live: LiveConversation | None, heard_until: datetime) -> None:
         """Store what is left of a stream that has ended."""
@@ -105,10 +113,10 @@ class KeptSound:
 
     async def flush(self) -> None:
         """Store what belongs to the conversation so far, if its owner keeps sound by now; beyond a quota, nothing for now."""
-        part, self._part = self._part, []
-        if not part or self._holder is None:
+        seconds = _add_up(self._part)
+        if seconds <= self._stored_s or self._holder is None:
             return
-        first = part[0]
+        first = self._part[0]
         recording = Recording(
             id=ConversationId(f"{self._stream}-{self._number}"),
             created_at=first.began_at,
@@ -119,22 +127,36 @@ class KeptSound:
             status="done",
             conversation_id=self._holder,
         )
-        content = b"".join(chunk.content for chunk in part)
-        seconds = sum(chunk.seconds for chunk in part)
+        content = b"".join(chunk.content for chunk in self._part)
         try:
             profile = await self._deps.stores.profiles.get(self._uid)
             if profile.keeps_audio:
-                await append_sound(self._deps, self._uid, recording, content, seconds)
+                self._stored = await append_sound(
+                    self._deps,
+                    self._uid,
+                    recording,
+                    content,
+                    seconds - self._stored_s,
+                    replaced=self._stored,
+                )
+                self._stored_s = seconds
+                if seconds >= PART_S:
+                    self._begin_part()
                 return
             self.is_wanted = False
         except (NotFound, QuotaExceeded, Unavailable) as error:
             self.is_wanted = not isinstance(error, QuotaExceeded)
             telemetry.warning("live_sound_lost", error=type(error).__name__)
+        self._begin_part()
         self._number += 1  # what follows would stand too early in the same recording
 
     async def _begin_recording(self) -> None:
         await self.flush()
+        self._begin_part()
         self._number += 1
+
+    def _begin_part(self) -> None:
+        self._part, self._stored, self._stored_s = [], None, 0.0
 
     def _encode(self) -> None:
         samples, began_at = bytes(self._samples), self._began_at
@@ -156,6 +178,10 @@ class KeptSound:
             self._encode()
         self._encoder, self._began_at = None, None
         self._stretch += 1
+
+
+def _add_up(chunks: Sequence[_Chunk]) -> float:
+    return sum(chunk.seconds for chunk in chunks)
 
 
 def _measure(samples: bytes | bytearray) -> timedelta:

@@ -9,6 +9,7 @@ from anyio import CapacityLimiter, from_thread, to_thread
 
 from shared.domain.files.upload import BlobPart
 from shared.library.sound import PartsFile, Piece, Sound
+from shared.library.uploads import read_part
 from shared.ports import Blobs
 
 T = TypeVar("T")
@@ -17,10 +18,10 @@ T = TypeVar("T")
 async def open_sound(blobs: Blobs, parts: tuple[BlobPart, ...]) -> Sound:
     """Raises Invalid for what is no sound."""
 
-    def read_part(number: int) -> bytes:
-        return from_thread.run(blobs.read, parts[number].path)
+    def read_numbered(number: int) -> bytes:
+        return from_thread.run(read_part, blobs, parts[number])
 
-    file = PartsFile([part.size for part in parts], read_part)
+    file = PartsFile([part.size for part in parts], read_numbered)
     return await to_thread.run_sync(Sound, BufferedReader(file))
 
 

@@ -36,11 +36,12 @@ class Speakers:
 
     def label(self, transcription: Transcription) -> tuple[Utterance, ...]:
         """Return what was said with labels of the whole recording, and times of the piece."""
+        known = {voice.name for voice in self.voices}
         labels: dict[str | None, str] = {}
         for utterance in transcription.utterances:
             speaker = utterance.speaker
             if speaker not in labels:
-                is_known = speaker in {voice.name for voice in self.voices}
+                is_known = speaker in known
                 labels[speaker] = speaker if is_known and speaker else self._name_next(speaker)
         return tuple(
             Utterance(text=u.text, start=u.start, end=u.end, speaker=labels[u.speaker])

@@ -28,18 +28,28 @@ async def mark_new_owner(
 
 
 async def mark_stored_owner(
-    stores: Stores, uid: UserId, whole: Conversation, own_names: tuple[str, ...], *, now: datetime
+    stores: Stores,
+    uid: UserId,
+    whole: Conversation,
+    own_names: tuple[str, ...],
+    *,
+    now: datetime,
+    is_read_later: bool = False,
 ) -> bool:
     """Return whether the speakers changed; then the trigger has the conversation processed again.
 
-    Raises Unavailable: call again.
+    With `is_read_later`, that is left to a renewal. Raises Unavailable: call again.
     """
     try:
         people = await find_named_people(stores, uid, whole)
         if mark_owner(whole, own_names, people) == whole:
             return False
         await stores.transcript_edits.assign(
-            uid, whole, lambda current: mark_owner(current, own_names, people), now=now
+            uid,
+            whole,
+            lambda current: mark_owner(current, own_names, people),
+            now=now,
+            is_read_later=is_read_later,
         )
     except NotFound:
         return False

@@ -32,7 +32,7 @@ async def publish_change(
 def build_change_event(
     path: str, *, old: Fields | None, new: Fields | None
 ) -> Mapping[str, Any] | None:
-    """Return ids and hash; None where the content did not change, as in processing's own writes."""
+    """Return ids and hash; None where the content did not change, as in processing's own writes, or is read again later."""
     match path.split("/"):
         case ["users", uid, "conversations", conversation_id] if is_id(conversation_id):
             ids = {"uid": uid, "conversation_id": conversation_id}
@@ -40,6 +40,8 @@ def build_change_event(
             return None
     if new is None:
         return {**ids, "content_hash": None}
+    if old is not None and new.get("marked_at") != old.get("marked_at"):
+        return None  # a renewal has it read again
     new_hash = _compute_hash(path, new)
     return None if new_hash == _compute_hash(path, old) else {**ids, "content_hash": new_hash}
 

@@ -81,5 +81,7 @@ def _is_missed(document: Document) -> bool:
         conversation = load(Conversation, document)
     except MalformedDocument:
         return False
-    made_from = conversation.processed_hash if conversation.status == "completed" else None
+    if conversation.status != "completed" or conversation.is_marked_since:
+        return False  # it is on its way, or a renewal has it read again
+    made_from = conversation.processed_hash
     return made_from is not None and made_from != content_hash(conversation)

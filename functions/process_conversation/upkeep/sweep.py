@@ -11,6 +11,7 @@ from zlib import crc32
 from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from functions.process_conversation.upkeep.missed_events import schedule_search
+from functions.process_conversation.upkeep.older_due import go_on
 from shared import telemetry
 from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
@@ -46,6 +47,7 @@ async def sweep(deps: SweepDeps) -> None:
     )
     if deps.clock.now().minute < SEARCH_MINUTES:
         await schedule_search(deps.tasks, deps.clock.now())
+        await go_on(deps)
 
 
 async def wake_waiting(deps: SweepDeps) -> None:

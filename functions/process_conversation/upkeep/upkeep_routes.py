@@ -10,6 +10,7 @@ from functions.process_conversation.deps import (
 )
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
 from functions.process_conversation.upkeep.missed_events import find_missed
+from functions.process_conversation.upkeep.older_due import walk_page
 from functions.process_conversation.upkeep.retention import apply_retention
 from functions.process_conversation.upkeep.sweep import sweep, wake_waiting
 from functions.process_conversation.upkeep.upkeep_schemas import FinishMergeIn, RetentionIn, SweepIn
@@ -44,6 +45,8 @@ async def on_sweep(deps: SweepDeps, call: Call[bytes]) -> None:
         await wake_waiting(deps)
     elif body.searches:
         await find_missed(deps, after=body.after)
+    elif body.walks:
+        await walk_page(deps, after=body.after)
     else:
         await sweep(deps)
 

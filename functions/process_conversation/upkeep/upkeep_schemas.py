@@ -42,4 +42,6 @@ class SweepIn(Wire):
     """Whether an outage is over, so that those begin that it let wait."""
     searches: bool = False
     """Whether to look for conversations whose event was lost, of the users behind `after`."""
+    walks: bool = False
+    """Whether to write older due work once more, of the users behind `after`."""
     after: str | None = None

@@ -6,6 +6,7 @@ Also called: trash, soft delete.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from shared.data.conversations.announcements import (
     build_change_announcement,
@@ -46,12 +47,17 @@ MAX_LISTED = 500
 _SHOWN = ("kind", "record_id", "title", "binned_at", "due_at")
 NOTHING_FOUND = "This is not in the bin."
 BEING_RECORDED = "This conversation is still being recorded. Move it to the bin when it has ended."
+_LARGE_CHARS = 250_000
+"""A record of so many may leave no room in its document for what an entry adds."""
 _BATCH_SIZE = 200
 _MAX_TAKEN = 1_000
 
 
 class BinEntries:
-    """Documents `users/{uid}/bin/{kind}-{id}`; what stands below a conversation stays where it is."""
+    """Documents `users/{uid}/bin/{kind}-{id}`; what stands below a conversation stays where it is.
+
+    The largest field of a large record stands apart, in `records/rest` below its entry.
+    """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
@@ -126,10 +132,15 @@ class BinEntries:
         async def work(tx: Transaction) -> None:
             entry_path = bin_path(uid, conversation_id)
             entry = _require(await tx.get(entry_path), now)
-            document, *found = await tx.get_many([path, *part_paths])
+            document, rest, *found = await tx.get_many([path, _rest_path(entry_path), *part_paths])
             corrections = await _build_corrections(tx, uid, parts)
             if document is None:
-                record = {**entry.record, "processed_hash": None, "listed_at": now}
+                whole = {**entry.record, **(rest.fields if rest else {})}
+                stamps = {
+                    "processed_hash": None,
+                    "listed_at": now if whole.get("listed_at") else None,
+                }
+                record = {**whole, **stamps}  # no larger than it was
                 back = load(Conversation, Document(path=path, fields=record, version=""))
                 announcement = await build_change_announcement(tx, uid, back, now)
                 tx.write(Create(path, record), announcement)
@@ -137,7 +148,7 @@ class BinEntries:
                 tx.write(Delete(_path(uid, part.kind, part.record_id)))
                 if stored is None:
                     tx.write(Create(part_path, {**part.record}))
-            tx.write(*corrections, Delete(entry_path))
+            tx.write(*corrections, Delete(entry_path), Delete(_rest_path(entry_path)))
 
         await self._documents.transaction(work)
         return parts
@@ -208,7 +219,8 @@ class BinEntries:
                     sound_path = f"users/{uid}/recordings/{part.record_id}"
                     tx.write(Set(sound_path, {**part.record}))
             token = record.get("share_token")
-            tx.write(Delete(entry_path), *([Delete(shared_path(token))] if token else []))
+            tx.write(Delete(entry_path), Delete(_rest_path(entry_path)))
+            tx.write(*([Delete(shared_path(token))] if token else []))
             return int(record.get("text_bytes") or 0) + int(record.get("photo_bytes") or 0)
 
         return await self._documents.transaction(work)
@@ -278,10 +290,27 @@ def _path(uid: UserId, kind: BinKind | PartKind, record_id: str) -> str:
     return f"users/{uid}/bin/{kind}-{record_id}"
 
 
+def _rest_path(entry_path: str) -> str:
+    return f"{entry_path}/records/rest"
+
+
 def _build_move(uid: UserId, entry: BinEntry, document: Document | None) -> list[Write]:
     if document is None:
         return []
-    return [build_entry_write(uid, entry, document.fields), Delete(document.path)]
+    kept, rest = _split(document.fields)
+    rest_path = _rest_path(_path(uid, entry.kind, entry.record_id))
+    apart = [Set(rest_path, rest)] if rest else []
+    return [build_entry_write(uid, entry, kept), *apart, Delete(document.path)]
+
+
+def _split(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Take the largest field out of a large record."""
+    sizes = {name: len(repr(value)) for name, value in record.items()}
+    if sum(sizes.values()) < _LARGE_CHARS:
+        return record, {}
+    largest = max(sizes, key=lambda name: sizes[name])
+    kept = {name: value for name, value in record.items() if name != largest}
+    return kept, {largest: record[largest]}
 
 
 def _require(document: Document | None, now: datetime) -> BinEntry:

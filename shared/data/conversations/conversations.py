@@ -326,24 +326,36 @@ class Conversations:
         await self._change(uid, conversation_id, lambda _: {"summary_app": app_id})
 
     async def reopen(
-        self, uid: UserId, conversation_id: ConversationId, *, language: str | None = None
+        self,
+        uid: UserId,
+        conversation_id: ConversationId,
+        *,
+        now: datetime,
+        language: str | None = None,
     ) -> None:
-        """Delete the models' answers about it, so that it is processed anew. Raises NotFound.
+        """Delete the models' answers about it, so that it is processed anew: that is announced. Raises NotFound.
 
         With `language`, its transcript counts as being in that language from now on. Where a model failed
         at some of it, what it had answered of the rest is kept.
         """
         spoken = {"language": language} if language else {}
 
-        def build_changes(stored: Conversation) -> Fields:
-            restored_hash = None if stored.restored_hash is None else ""
-            return {"processed_hash": None, "restored_hash": restored_hash, **spoken}
+        async def work(tx: Transaction) -> None:
+            for stored in load_shown([await tx.get(path)]):
+                restored_hash = None if stored.restored_hash is None else ""
+                changes = {"processed_hash": None, "restored_hash": restored_hash, **spoken}
+                changed = replace(stored, language=language or stored.language)
+                announcement = await build_change_announcement(tx, uid, changed, now)
+                tx.write(Update(path, changes), announcement)
+                return
+            raise NotFound("Conversation not found")
 
         before = await self.get_stored(uid, conversation_id)
-        await self._change(uid, conversation_id, build_changes)
+        path = conversation_path(uid, before.id)
+        # First: an attempt that the announcement begins would take them.
         if language or before.status != "failed" or before.failure_reason == "too_long":
-            path = conversation_path(uid, conversation_id)
             await delete_below(self._documents, path, ("answers",))
+        await self._documents.transaction(work)
 
     async def _change(
         self,

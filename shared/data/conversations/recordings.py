@@ -120,11 +120,18 @@ class Recordings:
         return await self._documents.transaction(work)
 
     async def append(
-        self, uid: UserId, recording: Recording, part: BlobPart, seconds: float
+        self,
+        uid: UserId,
+        recording: Recording,
+        part: BlobPart,
+        seconds: float,
+        *,
+        replaced: BlobPart | None = None,
     ) -> None:
-        """Add a part of so many seconds to a recording that goes on; `recording` is how it begins.
+        """Add so many seconds to a recording that goes on: a part, or what its last one, `replaced`, has grown by.
 
-        Raises NotFound where its conversation was deleted, during or after it.
+        `recording` is how it begins. Raises NotFound where its conversation was deleted, during or after it, or
+        the sound that grew.
         """
         path = recording_path(uid, recording.id)
 
@@ -134,18 +141,20 @@ class Recordings:
             holder = ConversationId(stored.conversation_id or stored.id)
             if not any(await tx.get_many([live_path(uid, holder), conversation_path(uid, holder)])):
                 raise NotFound(NOT_FOUND)
+            if part in stored.parts:  # by an attempt of this transaction whose end was lost
+                return
+            before = stored.parts[: -1 if replaced else None]
+            if replaced and stored.parts[-1:] != (replaced,):
+                raise NotFound(NOT_FOUND)
             duration_s = (stored.duration_s or 0.0) + seconds
             grown = replace(
                 stored,
-                parts=(*stored.parts, part),
-                size=stored.size + part.size,
+                parts=(*before, part),
+                size=stored.size + part.size - (replaced.size if replaced else 0),
                 duration_s=duration_s,
                 transcribed_s=duration_s,
             )
-            if (
-                part not in stored.parts
-            ):  # stored by an attempt of this transaction whose end was lost
-                tx.write(Set(path, dump(grown)))
+            tx.write(Set(path, dump(grown)))
 
         await self._documents.transaction(work)
 

@@ -10,7 +10,7 @@ from shared.data.conversations.conversations import conversation_path
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.data.conversations.transcripts import Part, part_fields, part_path, split_transcript
 from shared.data.store.codec import dump, load
-from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.errors import Conflict, NotFound
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Delete, Document, Set, Update, Write
@@ -48,17 +48,25 @@ class TranscriptEdits:
         assign: Callable[[Conversation], Conversation],
         *,
         now: datetime,
+        is_read_later: bool = False,
     ) -> Conversation:
-        """Store what `assign` changes about the speakers, and return it. Raises NotFound, Conflict."""
+        """Store what `assign` changes about the speakers, and return it. Raises NotFound, Conflict.
+
+        With `is_read_later`, one that is processed is marked instead of announced: a renewal has it read again.
+        """
         path = conversation_path(uid, whole.id)
 
         async def work(tx: Transaction) -> Conversation:
             stored = _load_unchanged(await tx.get(path), whole)
             assigned = assign(replace(stored, transcript_segments=whole.transcript_segments))
-            announcement = await build_change_announcement(tx, uid, assigned, now)
-            fields = dump(replace(assigned, transcript_segments=()))
-            changes = {name: fields[name] for name in ("speakers", "assignments", "person_ids")}
-            tx.write(Update(path, changes), announcement)
+            is_current = stored.is_marked_since or stored.processed_hash == content_hash(stored)
+            is_marked = is_read_later and stored.status == "completed" and is_current
+            announced = (
+                [] if is_marked else [await build_change_announcement(tx, uid, assigned, now)]
+            )
+            fields = dump(replace(assigned, transcript_segments=(), marked_at=now))
+            names = ("speakers", "assignments", "person_ids", *(["marked_at"] if is_marked else []))
+            tx.write(Update(path, {name: fields[name] for name in names}), *announced)
             return assigned
 
         return await self._documents.transaction(work)

@@ -243,7 +243,8 @@ class Conversation:
     One that was merged into another is as good as deleted, but can come back for an hour. `merged_from` names
     those that hold its words too: what it was made of, and merges that it came back from.
     `processed_at` is when processing last completed, `kept_at` when it first did without discarding
-    it; None for what was processed before these times were stored. `figures` are added up for the owner.
+    it; None for what was processed before these times were stored. `marked_at` is when its owner was marked in it by
+    their own names: models read it again within a budget. `figures` are added up for the owner.
     `dropped_memories` counts by reason what a model wanted to remember and was not kept. `failure` says in a sentence why
     processing failed, `failure_reason` the kind of it, `waiting_since` since when an outage lets it wait.
     """
@@ -295,6 +296,7 @@ class Conversation:
     photo_bytes: int = 0
     processed_at: datetime | None = None
     kept_at: datetime | None = None
+    marked_at: datetime | None = None
     figures: ConversationFigures | None = None
     dropped_memories: Mapping[str, int] = field(default_factory=dict)
 
@@ -384,6 +386,13 @@ class Conversation:
         """Tell whether nothing can be derived from it yet, and nothing of it was deleted by its owner."""
         is_own = len(self.family) == 1 and self.restored_hash is None
         return is_own and self.held_by is not None and self.held_by.is_first
+
+    @property
+    def is_marked_since(self) -> bool:
+        """Tell whether its owner was marked in it since models read it last."""
+        if self.marked_at is None:
+            return False
+        return self.processed_at is None or self.processed_at < self.marked_at
 
     @property
     def has_deleted_transcript(self) -> bool:

@@ -10,8 +10,8 @@ from shared.domain.value import value
 class Renewal:
     """The renewal of all conversations of a `subject`: a person's id, or OWN_NAMES. Times in UTC.
 
-    `done` of `total` conversations were looked at, up to `cursor`. The sweep has it go on at `due_at`;
-    None: its own tasks do.
+    `done` of `total` conversations were looked at, up to `cursor`. The sweep has it go on at `due_at`; None: the owner
+    is being marked by their own names, page by page, and what changed is read again after that.
     """
 
     subject: str
@@ -29,6 +29,8 @@ class Renewal:
             or conversation.has_deleted_transcript
         ):
             return False
+        if self.subject == OWN_NAMES:
+            return conversation.status == "completed" and conversation.is_marked_since
         processed_at = conversation.processed_at
         is_older = processed_at is None or processed_at < self.requested_at
         return conversation.status == "completed" and is_older

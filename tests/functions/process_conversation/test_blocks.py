@@ -136,7 +136,7 @@ async def test_the_tasks_of_the_longest_transcript_fit_into_one_commit_with_thos
         await world.deliver(message)
         assert (await stores.conversations.get_stored(ALICE, talk.id)).status == "completed"
         tasks.append(await stores.action_items.list_for_conversation(ALICE, talk.id))
-        await stores.conversations.reopen(ALICE, talk.id)
+        await stores.conversations.reopen(ALICE, talk.id, now=world.clock.now())
 
     assert [len(found) for found in tasks] == [MAX_MERGED_LENGTH] * 2
     assert not {task.id for task in tasks[0]} & {task.id for task in tasks[1]}

@@ -111,7 +111,7 @@ async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(datab
         failed = ConversationOut.of(await world.load_conversation())
         rows = await world.list_row_ids()
 
-        await world.deps.stores.conversations.reopen(ALICE, TALK)
+        await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
         await world.deliver({"uid": ALICE, "conversation_id": TALK})
 
     after = ConversationOut.of(await world.load_conversation())

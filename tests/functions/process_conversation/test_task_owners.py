@@ -71,7 +71,7 @@ async def test_the_owner_of_a_task_can_be_changed_and_stays_so(world, alice) -> 
     url = f"{TASKS}/{task['id']}"
 
     taken = (await alice.patch(url, json={"owner": "me"})).json()
-    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
     await world.deliver({"uid": ALICE, "conversation_id": TALK})
     kept = (await alice.get(url)).json()
     given = (await alice.patch(url, json={"owner_name": "Eve"})).json()

@@ -130,7 +130,7 @@ async def test_an_app_chosen_for_a_conversation_writes_it_from_then_on_r5(databa
     await process(world)
 
     await stores.conversations.choose_summary_app(ALICE, TALK, PATIENTS)
-    await stores.conversations.reopen(ALICE, TALK)
+    await stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
     await world.deliver({"uid": ALICE, "conversation_id": TALK, "content_hash": "asked"})
 
     results = (await world.load_conversation()).apps_results

@@ -411,7 +411,7 @@ async def test_a_retry_after_a_failure_goes_on_with_the_part_that_failed():
     world, _ = build_world(4_096, reader=reader)
     assert (await process(world, LONG_TALK[:200])).status == "failed"
 
-    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
     await world.deliver({"uid": ALICE, "conversation_id": TALK})
 
     assert (await world.load_conversation()).status == "completed"
@@ -428,7 +428,7 @@ async def test_a_conversation_that_was_too_long_before_can_be_tried_again():
     world.changes.clear()
     failed = ConversationOut.of(await world.load_conversation()).failure
 
-    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
     await world.deliver({"uid": ALICE, "conversation_id": TALK})
 
     assert failed is not None

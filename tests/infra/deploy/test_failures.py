@@ -15,8 +15,9 @@ QUOTA, POLICY, METRIC, BUDGET, TERMS = (
     "monthly_budget = 0",
     "accept them",
 )
-PLACE, APP_CHECK, SUBNET, START, SETTINGS, INDEX = (
+PLACE, APP_CHECK, SUBNET, START, SETTINGS, INDEX, NAME = (
     "FIRESTORE_LOCATION", "`gcloud services enable firebaseappcheck", "up to two hours", "A function did not start", "lacks settings", "still building indexes",
+    "does not lead to it yet",
 )  # fmt: skip
 CASES = [
     ("Another deployment", "Error: Error acquiring the state lock\n\nLock Info:\n  ID:        1718-abc\n"),
@@ -79,6 +80,42 @@ CASES = [
     (INDEX, "HTTP Error: 409, too much contention on these datastore entities. please try again."),
     (INDEX, "Error: Error waiting to create Index: Error waiting for Creating Index: timeout while waiting for state to become 'done: true' (last state: 'done: false', timeout: 20m0s)"),
     (INDEX, "Error: Error creating Field: googleapi: Error 409: Please retry, underlying data changed"),
+    # Further texts, as gcloud, Terraform, curl and httpx print them.
+    ("Ask for more", "ERROR: (gcloud.run.deploy) RESOURCE_EXHAUSTED: Project failed to initialize in this region due to quota exceeded."),
+    (QUOTA, 'Error: Error creating Service: googleapi: Error 429: Quota exceeded for total allowable CPU per project per region.\n\n  with google_cloud_run_v2_service.function["chat"],\n  on functions.tf line 3, in resource "google_cloud_run_v2_service" "function":'),
+    (QUOTA, "ERROR: (gcloud.functions.deploy) ResponseError: status=[400], code=[Bad Request], message=[Could not create Cloud Run service chat. You do not have quota for using more than 10 max instances in this region]"),
+    (METRIC, "Error: Error creating Slo: googleapi: Error 404: The metric type 'logging.googleapis.com/user/keepsake_first_word' could not be found.\n\n  with google_monitoring_slo.first_word,"),
+    (METRIC, 'Error: Error creating AlertPolicy: googleapi: Error 404: Could not find metric descriptor, notFound\n\n  with google_monitoring_alert_policy.burn["turns"],'),
+    (METRIC, 'ERROR: (gcloud.alpha.monitoring.policies.create) NOT_FOUND: Cannot find metric that matches type = "logging.googleapis.com/user/dead_letters".'),
+    (POLICY, 'Error: Error applying IAM policy for cloudrunv2 service "projects/demo/locations/europe-west1/services/chat": Error setting IAM policy for cloudrunv2 service: googleapi: Error 400: One or more users named in the policy do not belong to a permitted customer.'),
+    (POLICY, "Error: googleapi: Error 412: Request violates constraint 'constraints/iam.allowedPolicyMemberDomains', conditionNotMet\n\n  with google_storage_bucket_iam_member.console,"),
+    (POLICY, "ERROR: (gcloud.run.services.update) FAILED_PRECONDITION: Constraint constraints/run.managed.requireInvokerIam violated for projects/demo"),
+    ("set-quota-project", 'Error: Error creating Budget: googleapi: Error 403: Your application is authenticating by using local Application Default Credentials. The billingbudgets.googleapis.com API requires a quota project, which is not set by default. To learn how to set your quota project, see https://cloud.google.com/docs/authentication/adc-troubleshooting/user-creds .\nDetails:\n  "reason": "SERVICE_DISABLED",\n\n  with google_billing_budget.month[0],'),
+    (BUDGET, "ERROR: (gcloud.billing.budgets.create) PERMISSION_DENIED: The caller does not have permission. This command is authenticated as ann@example.com which is the active account specified by the [core/account] property"),
+    (BUDGET, 'Error: Error reading Budget "billingAccounts/0A0A-0B0B/budgets/1": googleapi: Error 403: The caller does not have permission, forbidden'),
+    (TERMS, "Error: Error waiting to create Project: Error waiting for Creating Project: Error code 7, message: Firebase ToS has not been accepted by the caller\n\n  with google_firebase_project.this,"),
+    (TERMS, "Error: Error creating Project: googleapi: Error 403: Caller has not accepted the Firebase Terms of Service., forbidden"),
+    (TERMS, "HTTP Error: 403, The caller does not have permission\n[debug] >>> HTTP REQUEST POST https://firebase.googleapis.com/v1beta1/projects/demo:addFirebase"),
+    (NAME, "curl: (6) Could not resolve host: keepsake.ann.dev"),
+    (NAME, "httpx.ConnectError: [Errno -2] Name or service not known"),
+    (NAME, "httpx.ConnectError: [SSL: TLSV1_ALERT_UNRECOGNIZED_NAME] tlsv1 unrecognized name (_ssl.c:1006)"),
+    (PLACE, 'Error: Error creating Trigger: googleapi: Error 400: Trigger location "europe-west1" is not supported for database in location "eur3"\n\n  with google_eventarc_trigger.conversation_written,'),
+    ("Wait five minutes", 'Error: Error creating Trigger: googleapi: Error 400: Invalid resource state for "": Permission denied while using the Eventarc Service Agent. If you recently started to use Eventarc, it may take a few minutes before all necessary permissions are propagated to the Service Agent. Otherwise, verify that it has Eventarc Service Agent role.\n\n  with google_eventarc_trigger.conversation_written,'),
+    (PLACE, "ERROR: (gcloud.eventarc.triggers.create) INVALID_ARGUMENT: The request was invalid: Database '(default)' does not exist in region 'europe-west4'. Did you mean region 'eur3'?"),
+    (APP_CHECK, "ERROR: (gcloud.firebase.appcheck) PERMISSION_DENIED: API [firebaseappcheck.googleapis.com] not enabled on project [123456]. Would you like to enable and retry (this will take a few minutes)? (y/N)?"),
+    (APP_CHECK, "Error: Error creating ServiceConfig: googleapi: Error 403: Access Not Configured. Firebase App Check API has not been used in project 123456 before or it is disabled. Enable it by visiting https://console.cloud.google.com/apis/api/firebaseappcheck.googleapis.com/overview?project=123456, accessNotConfigured"),
+    ("Service Usage Admin", "Error: Error when reading or editing Project Service demo/firebaseappcheck.googleapis.com: Request `Batch Enable Project Services` returned error: googleapi: Error 403: Permission denied to enable service [firebaseappcheck.googleapis.com]\nDetails: AUTH_PERMISSION_DENIED"),
+    (SUBNET, "Error: Error waiting for Deleting Subnetwork: The subnetwork resource 'projects/demo/regions/europe-west1/subnetworks/keepsake' is already being used by 'projects/demo/regions/europe-west1/addresses/serverless-ipv4-172'"),
+    (SUBNET, "ERROR: (gcloud.compute.networks.subnets.delete) Could not fetch resource:\n - The subnetwork resource 'projects/demo/regions/europe-west1/subnetworks/keepsake' is already being used by 'projects/demo/regions/europe-west1/addresses/serverless-ipv4-1'"),
+    (SUBNET, "Error: Error waiting for Deleting Network: The network resource 'projects/demo/global/networks/keepsake' is already being used by 'projects/demo/regions/europe-west1/subnetworks/keepsake'\n\n  code: RESOURCE_IN_USE_BY_ANOTHER_RESOURCE"),
+    (START, "ERROR: (gcloud.functions.deploy) OperationError: code=3, message=Could not create or update Cloud Run service chat, Container Healthcheck failed. Revision 'chat-00001-rom' is not ready and cannot serve traffic."),
+    (SETTINGS, "Function failed on loading user code. This is likely due to a bug in the user code. Error message: Traceback (most recent call last):\n  File \"/workspace/main.py\", line 3\nModuleNotFoundError: No module named 'shared'"),
+    (SETTINGS, "ERROR: (gcloud.functions.deploy) OperationError: code=3, message=Build failed with status: FAILURE and message: missing main.py and GOOGLE_FUNCTION_SOURCE not specified. Either create the function in main.py or specify GOOGLE_FUNCTION_SOURCE to point to the file that contains the function."),
+    (INDEX, "ERROR: (gcloud.firestore.indexes.composite.create) ABORTED: Too much contention on these documents. Please try again."),
+    (INDEX, 'Error: Error waiting to create Field: Error waiting for Creating Field: context deadline exceeded\n\n  with google_firestore_field.exempt["runs"],'),
+    (INDEX, "Error: Error creating Index: googleapi: Error 429: Quota exceeded for quota metric 'Index operations' and limit 'Index operations per minute' of service 'firestore.googleapis.com'\n\n  with google_firestore_index.composite[\"x\"],"),
+    ("is older than this source", 'Error: Unsupported attribute\n\n  on main.tf line 12, in locals:\n  12:   network = data.terraform_remote_state.foundation.outputs.network\n    ├────────────────\n    │ data.terraform_remote_state.foundation.outputs is object with 8 attributes\n\nThis object does not have an attribute named "network".'),
+    ("lost the network", "curl: (6) Could not resolve host: storage.googleapis.com"),
     (INDEX, 'ABORTED: busy\n\n  with google_firestore_index.composite["{}"],'),
 ]  # fmt: skip
 
@@ -109,6 +146,7 @@ def test_a_lock_is_named_and_each_of_several_errors_is_explained_once_f1() -> No
         "odd",
         'Error: Unsupported argument\n\n  on budget.tf line 11, in resource "google_billing_budget" "month":',
         "Error: googleapi: Error 403: forbidden\n\n  with google_dns_managed_zone.run,",
+        "Error: Error creating AlertPolicy: googleapi: Error 400: must specify a restriction on resource.type",
     ],
 )  # fmt: skip
 def test_an_unknown_failure_names_its_command_d1(output: str) -> None:

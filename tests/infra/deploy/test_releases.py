@@ -2,12 +2,16 @@
 
 import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from infra.deploy.failures import DeployError
-from infra.deploy.releases import promote, roll_back
+from infra.deploy.releases import NEEDED_VARIABLES, plan_canary, promote, roll_back
 from infra.deploy.stacks import Stack
 from infra.deploy.target import Target
 from tests.infra.deploy.scripted_shell import SERVICES, ScriptedShell, write_outputs
@@ -68,6 +72,30 @@ def test_a_rollback_to_nowhere_changes_nothing_d2(release: str | None, sentence:
         roll_back(shell, Stack(shell, TARGET, "services"), TARGET, release)
 
     assert shell.commands == []
+
+
+ACTIONS: dict[str, Callable[[ScriptedShell, Stack], object]] = {
+    "promote": lambda _, stack: promote(stack, TARGET.state_bucket, TARGET.project),
+    "roll_back": lambda shell, stack: roll_back(shell, stack, TARGET, None),
+    "roll_back to": lambda shell, stack: roll_back(shell, stack, TARGET, "r0"),
+    "canary": lambda _, stack: plan_canary(stack.read_outputs({}), 10),
+}
+
+
+@pytest.mark.parametrize("action", ACTIONS)
+@given(outputs=st.fixed_dictionaries({}, optional={n: st.just(v) for n, v in SERVICES.items()}))
+def test_any_older_state_is_read_or_refused_in_a_sentence_d2(
+    action: str, outputs: dict[str, Any]
+) -> None:
+    shell = ScriptedShell(answers={"services output": write_outputs(outputs)})
+
+    with suppress(DeployError):
+        ACTIONS[action](shell, Stack(shell, TARGET, "services"))
+
+    for command in shell.commands:
+        applied = dict(re.findall(r"-var=(\w+)=(\S*)", command))
+        assert applied.items() >= {(name, outputs[name]) for name in NEEDED_VARIABLES}
+        assert ("objectives" in applied) == ("objectives" in outputs)
 
 
 def test_nothing_is_promoted_before_a_first_deployment_d2() -> None:

@@ -1,6 +1,6 @@
 """Cast of a transcript: who speaks, who of them is the owner, and who is spoken to."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
 from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
@@ -13,17 +13,16 @@ _NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
 
 @value
 class Cast:
-    """The speakers of a transcript in the order of their first words; `own` are the owner's labels.
+    """The speakers of a transcript; `own` are the owner's labels.
 
-    By `own_names`, casefolded, others call the owner.
-
-    `answering` gives for each sentence, by its place, who speaks next, else who spoke before.
+    `listeners` gives for each sentence, by its place, who it is spoken to: whoever speaks next, else who spoke
+    before. `called` gives who has a casefolded name.
     """
 
-    labels: tuple[str, ...]
+    labels: frozenset[str]
     own: frozenset[str]
-    answering: tuple[str | None, ...]
-    own_names: frozenset[str] = frozenset()
+    listeners: tuple[str | None, ...]
+    called: Mapping[str, str]
 
     def describe_owner(self, label: str) -> str:
         """Return whose the task of a speaker is, as answers tell it."""
@@ -33,16 +32,7 @@ class Cast:
 
     def find_speaker(self, name: str) -> str:
         """Return the speaker of a name, whole or the first part of it; else the name as it is."""
-        key = name.casefold()
-        if self.own and key in self.own_names:
-            return next(label for label in self.labels if label in self.own)
-        matches = (n for n in self.labels if key in (n.casefold(), n.casefold().split(" ")[0]))
-        return next(matches, name)
-
-    def find_listener(self, place: int, speaker: str) -> str | None:
-        """Return who a sentence is spoken to: the only other speaker, else whoever answers."""
-        others = [label for label in self.labels if label != speaker]
-        return others[0] if len(others) == 1 else self.answering[place]
+        return self.called.get(name.casefold(), name)
 
 
 def build_cast(sentences: Sequence[Sentence], owner_names: Iterable[str] = ()) -> Cast:
@@ -52,10 +42,23 @@ def build_cast(sentences: Sequence[Sentence], owner_names: Iterable[str] = ()) -
     is_note = len(labels) == 1 and not is_name(labels[0])
     earlier = _find_neighbours(sentences)
     later = _find_neighbours(sentences[::-1])[::-1]
-    answering = tuple(after or before for after, before in zip(later, earlier, strict=True))
+    listeners = tuple(after or before for after, before in zip(later, earlier, strict=True))
     names = frozenset(name.casefold() for name in owner_names)
     own = own or frozenset(label for label in labels if label.casefold() in names or is_note)
-    return Cast(labels=labels, own=own, answering=answering, own_names=names)
+    called = _map_names(labels)
+    owner = next((label for label in labels if label in own), None)
+    if owner is not None:
+        called |= dict.fromkeys(names, owner)
+    return Cast(labels=frozenset(labels), own=own, listeners=listeners, called=called)
+
+
+def _map_names(labels: Sequence[str]) -> dict[str, str]:
+    """Return who has a casefolded name, whole or the first part of it: of several, who spoke first."""
+    called: dict[str, str] = {}
+    for label in labels:
+        for name in (label.casefold(), label.casefold().split(" ")[0]):
+            called.setdefault(name, label)
+    return called
 
 
 def _find_neighbours(sentences: Sequence[Sentence]) -> list[str | None]:

@@ -183,7 +183,7 @@ def _get_following(place: int, sentences: Sequence[Sentence]) -> Sentence | None
 
 def _find_task(place: int, sentences: Sequence[Sentence], cast: Cast) -> Task | None:
     sentence = sentences[place]
-    listener = cast.find_listener(place, sentence.speaker)
+    listener = cast.listeners[place]
     if box := _CHECKBOX.match(sentence.text):
         is_open = not box["mark"].strip()
         words = _shorten(box["task"])

@@ -6,6 +6,8 @@ import pytest
 
 from functions.library.routes import LIBRARY_ROUTES
 from functions.process_conversation.upkeep.sweep import sweep
+from shared.adapters.firestore_limits import MAX_DOCUMENT_BYTES, check_fields
+from shared.data.conversations.conversations import conversation_path
 from shared.data.store.codec import dump
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.recording import Recording
@@ -14,7 +16,7 @@ from shared.domain.ids import ConversationId
 from shared.domain.store.documents import Set
 from tests.fixtures.callers import open_client
 from tests.fixtures.library import BODY, CONVERSATIONS, build_library_deps
-from tests.fixtures.processing import ALICE, TALK
+from tests.fixtures.processing import ALICE, TALK, build_test_conversation
 from tests.functions.library.programs.test_developer_api import SCOPES
 from tests.functions.library.programs.test_mcp_server import call_tool, create_key, open_library
 from tests.functions.process_conversation.upkeep.test_sweep import build_deps as build_sweep_deps
@@ -96,6 +98,31 @@ async def test_what_is_restored_is_as_it_was_without_asking_a_model_again(
     assert after["documents"] == before["documents"]
     assert await list_bin(alice) == []
     assert (await alice.post(f"{TALK_IN_BIN}/restore")).status_code == 404
+
+
+@pytest.mark.parametrize("room", [0, 20, 400])
+async def test_a_conversation_that_fills_its_document_goes_to_the_bin_and_comes_back(
+    world, alice, room
+):
+    """A client may write it so; the bin's entry says more than its record, under a longer path."""
+    full = dump(build_test_conversation(id=NEW, status="completed"))
+    full["transcript_segments"] = [{"text": "x"}]
+    path = conversation_path(ALICE, NEW)
+    missing = MAX_DOCUMENT_BYTES - room - check_fields(path, full)
+    full["transcript_segments"] = [{"text": "x" * (1 + missing)}]
+    await world.documents.write(Set(path, full))
+
+    moved = await alice.post(f"{BIN}/conversations/new")
+    gone = await world.documents.get(path)
+    restored = await alice.post(f"{BIN}/conversations/new/restore")
+    back = await world.documents.get(path)
+    await alice.post(f"{BIN}/conversations/new")
+    deleted = await alice.delete(f"{BIN}/conversations/new")
+
+    assert [each.status_code for each in (moved, restored, deleted)] == [200, 204, 204]
+    assert gone is None
+    assert back.fields["transcript_segments"] == full["transcript_segments"]
+    assert not [name for name in (await world.load_everything())["documents"] if "/bin/" in name]
 
 
 async def test_what_its_owner_deleted_of_it_does_not_come_back_with_it(world, alice):

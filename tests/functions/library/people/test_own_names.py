@@ -2,18 +2,25 @@
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from httpx import AsyncClient
 
-from functions.process_conversation.deps import MarkingDeps
-from functions.process_conversation.upkeep.mark_owner import MARKING_ROUTES, PAGE_SIZE
+from functions.process_conversation.deps import MarkingDeps, RenewalDeps
+from functions.process_conversation.upkeep.mark_owner import (
+    MARKING_ROUTES,
+    MAX_AN_HOUR,
+    PAGE_SIZE,
+)
+from functions.process_conversation.upkeep.renew_texts import renew
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.firestore_limits import check_fields
 from shared.data.account.quotas import Quotas
 from shared.data.conversations.conversations import conversation_path
 from shared.domain.conversations.conversation import Segment
+from shared.domain.conversations.renewal import OWN_NAMES, Renewal
 from shared.library.own_names_schedule import MARKING_TARGET, schedule_marking
 from shared.ports import Tasks
 from tests.fault_injection import FaultyPort, raise_unavailable
@@ -65,23 +72,41 @@ async def choose_names(world: ProcessingFixture, *names: str) -> None:
     await schedule_marking(world.tasks, ALICE, profile)
 
 
-async def run_markings(
-    world: ProcessingFixture, tasks: Tasks | None = None, *, renewals: int = 1_000
-) -> int:
-    """Run the planned tasks, with so many `renewals` a day; return how many succeeded."""
+async def run_markings(world: ProcessingFixture, tasks: Tasks | None = None) -> int:
+    """Run the planned tasks; return how many succeeded."""
     deps = MarkingDeps(
         identity=IDENTITY,
         service_identity=SERVICE_IDENTITY,
         clock=world.clock,
         tasks=tasks or world.tasks,
         stores=world.deps.stores,
-        quotas=Quotas(world.documents, {"renewals": renewals}),
     )
     headers = await build_service_headers("mark_owner")
     async with open_client("mark_owner", MARKING_ROUTES, deps, headers) as service:
         planned = world.tasks.list_by_target(MARKING_TARGET)
         answers = [await service.post("/", json=dict(task.body)) for task in planned]
     return [answer.status_code for answer in answers].count(204)
+
+
+async def run_renewal(world: ProcessingFixture, *, limit: int = 1_000) -> int:
+    """Run the renewal to its end, or to that of a day's budget; return how many conversations were read again."""
+    before = len(world.events.list_by_topic("conversation.changed"))
+    deps = RenewalDeps(
+        identity=IDENTITY,
+        service_identity=SERVICE_IDENTITY,
+        clock=world.clock,
+        events=world.events,
+        stores=world.deps.stores,
+        quotas=Quotas(world.documents, {"renewals": limit}),
+    )
+    while (found := await world.deps.stores.renewals.find(ALICE, OWN_NAMES)) is not None:
+        if found.due_at is None or found.due_at > world.clock.now():
+            break
+        await renew(deps, ALICE, found)
+    messages = world.events.list_by_topic("conversation.changed")[before:]
+    for message in messages:
+        await world.deliver(message)
+    return len(messages)
 
 
 async def list_memories(client: AsyncClient) -> list[str]:
@@ -115,26 +140,51 @@ async def test_who_speaks_by_name_is_listed_without_the_owner(world, alice) -> N
     assert [(each["name"], each["conversation_count"]) for each in found] == [("Tom", 2)]
 
 
-async def test_conversations_beyond_the_budget_of_a_day_follow_an_own_name_the_next_day(
+async def test_all_are_marked_at_once_and_what_models_wrote_follows_within_the_budget_of_a_day_f3(
     world, alice
 ) -> None:
     for n in range(5):
         await alice.post(CONVERSATIONS, json=build_body(f"talk{n}"))
+    await world.deliver_all()
+    await choose_names(world, "Tom")
+    await run_markings(world)
     await choose_names(world, "Ann Lee")
 
-    await run_markings(world, renewals=2)
-    progress = (await alice.get("/v1/users/renewals")).json()
-    marked_today = [n for n in range(5) if await list_owned_texts(alice, f"talk{n}")]
-    [later] = [task for task in world.tasks.list_by_target(MARKING_TARGET) if task.at]
-    world.clock.advance(days=1)
+    await run_markings(world)
+    announced = await world.run_trigger()
+    owned = [await list_owned_texts(alice, f"talk{n}") for n in range(5)]
+    progress = [(await alice.get("/v1/users/renewals")).json()["total"]]
+    read = []
+    for _ in range(3):
+        read.append(await run_renewal(world, limit=2))
+        progress.append((await alice.get("/v1/users/renewals")).json()["done"])
+        world.clock.advance(days=1)
+
+    assert announced == []
+    assert owned == [["I'm allergic to peanuts"]] * 5
+    assert read == [2, 2, 1]
+    assert progress == [5, 2, 4, 0]
+    assert await list_memories(alice) == ["User is allergic to peanuts"]
+
+
+async def test_a_large_library_is_marked_so_many_conversations_an_hour_f3(world, alice) -> None:
+    await choose_names(world, "Ann Lee")
+    profile = await world.deps.stores.profiles.get(ALICE)
+    for n in range(PAGE_SIZE + 1):
+        await alice.post(CONVERSATIONS, json=build_body(f"talk{n}"))
+    marking = Renewal(
+        subject=OWN_NAMES,
+        requested_at=profile.own_names_set_at,
+        total=9_000,
+        done=2 * MAX_AN_HOUR - 1,
+    )
+    renewals = world.deps.stores.renewals
+    await world.documents.write(renewals.build_request(ALICE, marking))
+
     await run_markings(world)
 
-    assert len(marked_today) == 3  # the one that exceeds the budget was marked already
-    assert progress["total"] == 5
-    assert later.at is not None
-    assert later.at <= world.clock.now()
-    assert all([await list_owned_texts(alice, f"talk{n}") for n in range(5)])
-    assert (await alice.get("/v1/users/renewals")).json()["total"] == 0
+    [_, following] = world.tasks.list_by_target(MARKING_TARGET)
+    assert following.at == profile.own_names_set_at + timedelta(hours=2)
 
 
 async def test_what_is_too_long_for_a_name_holds_up_no_marking(world, alice) -> None:
@@ -189,6 +239,7 @@ async def test_stored_conversations_follow_a_change_with_their_memories(world, a
     for names in (["Ann Lee"], ["Tom"], []):
         await choose_names(world, *names)
         await run_markings(world)
+        await run_renewal(world)
         await world.deliver_all()
         seen.append((await list_owned_texts(alice), await list_memories(alice)))
 
@@ -207,6 +258,7 @@ async def test_a_fact_that_several_conversations_repeat_goes_with_the_last(world
     for names in (["Ann Lee"], []):
         await choose_names(world, *names)
         await run_markings(world)
+        await run_renewal(world)
         await world.deliver_all()
         rows = [name for name in await world.list_row_ids() if name.endswith("#m")]
         seen.append((await list_memories(alice), len(rows)))

@@ -11,6 +11,7 @@ from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.ids import ConversationId
 from shared.library.live_conversations import END_TARGET, end_when_paused
+from shared.library.recordings import forget_recording
 from tests.fixtures.devices import (
     FRAME,
     Device,
@@ -104,6 +105,43 @@ async def test_kept_sound_of_a_device_is_heard_at_its_line_l3(world: ProcessingF
     assert all(-0.5 <= at <= 1.5 or 9.5 <= at <= 11.5 for at in loud), loud
     assert {round(at) // 10 for at in loud} == {0, 1}
     assert 40_000 < await count_stored(world) < 100_000
+
+
+async def test_a_process_that_dies_takes_five_seconds_of_kept_sound_with_it_l3(
+    world: ProcessingFixture,
+) -> None:
+    await keep(world)
+    device = await connect(world, (0.0, 1.0, "Hello."), (90.0, 91.0, "Bye."))
+    await device.play(3)
+    unstored, longest = list[float](), 0
+    for played in range(4, 160):
+        await device.play(1, TONE)
+        for recording in await world.deps.stores.recordings.list_newest(ALICE):
+            unstored.append(played - (recording.duration_s or 0.0))
+            longest = max(longest, len(recording.parts))
+
+    assert max(unstored) <= 6.5
+    assert longest == 3
+    assert recording.size == sum(part.size for part in recording.parts) == await count_stored(world)
+    assert {part.path for part in recording.parts} == set(world.blobs.files)
+
+
+async def test_deleted_sound_does_not_come_back_with_what_follows_l3(
+    world: ProcessingFixture,
+) -> None:
+    await keep(world)
+    device = await connect(world, (0.0, 1.0, "Hello."))
+    await device.play(20)
+    [recording] = await world.deps.stores.recordings.list_newest(ALICE)
+    await forget_recording(build_listen_deps(world, ScriptedLiveTranscriber()), ALICE, recording.id)
+    await device.play(20)
+    await device.leave()
+
+    [later] = await world.deps.stores.recordings.list_newest(ALICE)
+    assert later.id != recording.id
+    assert later.duration_s is not None
+    assert later.duration_s < 20
+    assert later.size == sum(map(len, world.blobs.files.values())) == await count_stored(world)
 
 
 async def test_a_short_gap_is_silent_and_a_cut_begins_another_recording_l3(

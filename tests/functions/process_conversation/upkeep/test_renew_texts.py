@@ -224,5 +224,31 @@ async def test_titles_and_memories_have_the_new_name(database):
     assert [memory.content for memory in memories] == ["Robert sails"]
 
 
+async def test_a_renewal_whose_event_is_lost_is_found_within_five_minutes_f2(database):
+    answers = [
+        build_extraction_output(build_memory_output("Bob sails"), title="Bob's boat"),
+        build_extraction_output(build_memory_output("Robert sails"), title="Robert's boat"),
+    ]
+    world = build_processing_fixture(database, ScriptedModel(answers={EXTRACTION: answers}))
+    renewing = Renewing(world)
+    await renewing.add_bob()
+    await world.write(build_test_conversation())
+    await world.documents.write(Update(conversation_path(ALICE, TALK), SPEAKER))
+    await world.deliver_all()
+    world.clock.advance(minutes=5)
+    await renewing.rename("Robert")
+    renewal = await Renewals(world.documents).find(ALICE, BOB)
+    assert renewal is not None
+
+    await renew(renewing.deps(), ALICE, renewal)
+    lost = len(world.events.list_by_topic("conversation.changed"))
+    world.clock.advance(minutes=5)
+    await sweep(renewing._build_sweep_deps())
+    for message in world.events.list_by_topic("conversation.changed")[lost:]:
+        await world.deliver(message)
+
+    assert (await load(world)).structured.title == "Robert's boat"
+
+
 async def load(world: ProcessingFixture) -> Conversation:
     return await world.deps.stores.conversations.get(ALICE, TALK)

@@ -140,7 +140,7 @@ async def test_hundreds_of_stored_answers_go_with_their_text_p34(world, set_at) 
 async def test_hundreds_of_stored_answers_are_forgotten_where_all_is_asked_again(world) -> None:
     await store_answers(world, 501)
 
-    await world.deps.stores.conversations.reopen(ALICE, TALK)
+    await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
 
     assert "An old answer" not in await read_texts(world)
 

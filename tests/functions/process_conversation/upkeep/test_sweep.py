@@ -75,7 +75,7 @@ async def run_sweep(world: ProcessingFixture) -> int:
         world.tasks.created.remove(task)
         if task.body.get("searches"):
             await find_missed(build_deps(world), after=task.body["after"])
-        else:
+        elif task.body.get("wakes"):
             await wake_waiting(build_deps(world))
     await sweep(build_deps(world))
     messages = world.events.list_by_topic("conversation.changed")[first:]
