@@ -1,10 +1,11 @@
-"""Word documents among imported files, whose text is read as that of any file of the owner."""
+"""Documents among imported files: Word and Rich Text, whose text is read as that of any file of the owner."""
 
 from functions.imports.formats.archives import list_files
 from shared.library.decoding import UnreadableFile, decode
 from shared.library.word_text import WORD_MEMBER, list_lines
 
 _MARK = b"PK"
+_RICH_TEXT_MARK = b"{\\rtf"
 
 
 def is_document(data: bytes) -> bool:
@@ -22,3 +23,17 @@ def read_document_text(data: bytes) -> str:
         if path == WORD_MEMBER:
             return "\n".join(list_lines(decode(unpack())))
     raise UnreadableFile("it is a document without a text")
+
+
+def is_rich_text(data: bytes) -> bool:
+    return data.lstrip()[: len(_RICH_TEXT_MARK)] == _RICH_TEXT_MARK
+
+
+def read_rich_text(data: bytes) -> str:
+    """Return the text of Rich Text, which is ASCII with escapes. Raises UnreadableFile."""
+    from striprtf.striprtf import rtf_to_text  # few files need it
+
+    text: str = rtf_to_text(data.decode("latin-1"), errors="replace")
+    if not text.strip():
+        raise UnreadableFile("it is a document without a text")
+    return text

@@ -18,6 +18,7 @@ from functions.imports.formats.other_texts import is_other, refuse_other
 from functions.imports.formats.pages import is_page, read_page
 from functions.imports.formats.slack import is_slack, read_slack
 from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken_lists
+from functions.imports.formats.tables import is_table, read_table
 from functions.imports.formats.telegram import is_telegram, read_telegram
 from functions.imports.formats.transcripts import read_transcript
 from shared.domain.value import value
@@ -47,6 +48,7 @@ FORMATS = (
     Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
     Format(name="mail", detect=is_mail, read=read_mail),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),
+    Format(name="table", detect=is_table, read=read_table),
     Format(name="SRT or WebVTT", detect=is_cues, read=read_cues),
     Format(name="transcript, chat or notes", detect=lambda _: True, read=read_transcript),
 )
