@@ -49,7 +49,7 @@ FORMATS = (
     Format(name="mail", detect=is_mail, read=read_mail),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),
     Format(name="table", detect=is_table, read=read_table),
-    Format(name="SRT or WebVTT", detect=is_cues, read=read_cues),
+    Format(name="subtitles", detect=is_cues, read=read_cues),
     Format(name="transcript, chat or notes", detect=lambda _: True, read=read_transcript),
 )
 
