@@ -239,8 +239,8 @@ def _find_speaker(item: Fields, names: Sequence[str]) -> str:
         found = item.get(name)
         if isinstance(found, dict):
             found = find_text(found, ("name", "displayName", "display_name", "role"))
-        if isinstance(found, int) and not isinstance(found, bool):
-            return f"Speaker {found}"
+        if isinstance(found, int | str) and str(found).strip().isdecimal():
+            return f"Speaker {str(found).strip()}"
         if isinstance(found, str) and found.strip():
             return found.strip()
     return ""
