@@ -27,6 +27,7 @@ from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken
 from functions.imports.formats.tables import is_table, read_table
 from functions.imports.formats.telegram import is_telegram, read_telegram
 from functions.imports.formats.transcripts import read_transcript
+from functions.imports.formats.wearables import is_wearable, read_wearable
 from shared.domain.value import value
 
 
@@ -45,6 +46,7 @@ FORMATS = (
     Format(name="day of a channel of Slack", detect=is_slack, read=read_slack),
     Format(name="chats of Signal", detect=is_signal, read=read_signal),
     Format(name="note of Google Keep", detect=is_keep_note, read=read_keep_note),
+    Format(name="recordings of Limitless or Bee", detect=is_wearable, read=read_wearable),
     Format(name="export of Omi or of us", detect=is_export, read=read_export),
     Format(
         name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists

@@ -94,7 +94,9 @@ def _divide_quotations(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         if above not in quoted and lines[above].rstrip().endswith(":"):
             quoted.add(above)
     own = [line for at, line in enumerate(lines) if at not in quoted]
-    return (own, [lines[at] for at in sorted(quoted)]) if any(map(str.strip, own)) else ([*lines], [])
+    return (
+        (own, [lines[at] for at in sorted(quoted)]) if any(map(str.strip, own)) else ([*lines], [])
+    )
 
 
 def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
@@ -103,7 +105,9 @@ def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
         content = part.get_payload(decode=True)
         is_text = part.get_content_maintype() == "text" and isinstance(content, bytes)
         words = len(content.split()) if is_text else 0
-        reason = f"{words} words of an attachment are not read" if words else "an attachment is not read"
+        reason = (
+            f"{words} words of an attachment are not read" if words else "an attachment is not read"
+        )
         if words or part.get_filename():
             yield LeftOut(title=part.get_filename() or "", reason=reason, words=words)
 

@@ -131,7 +131,9 @@ def _read_member(
     """Read a file of an archive: a list of an export by its name, a chat by the archive's."""
     inner, data = PurePosixPath(path), unpack()
     if _is_archive(data) and not is_document(data):  # it may hold itself
-        raise UnreadableFile("an archive in an archive is not read: unpack it, and import what is in it")
+        raise UnreadableFile(
+            "an archive in an archive is not read: unpack it, and import what is in it"
+        )
     if inner.suffix == ".json":
         return _read_json(stem, inner, data, surroundings)
     return _read_single(f"{stem}{inner.suffix}" if inner.stem == "_chat" else inner.name, data)

@@ -117,7 +117,12 @@ def _read_cell(row: Sequence[str], table: Table, role: Role) -> str:
 
 
 def _name_cells(row: Sequence[str], table: Table) -> dict[str, str]:
-    names: Mapping[Role, str] = {"text": "text", "speaker": "speaker", "start": "start", "end": "end"}
+    names: Mapping[Role, str] = {
+        "text": "text",
+        "speaker": "speaker",
+        "start": "start",
+        "end": "end",
+    }
     timed = names if "start" in table.columns else {**names, "moment": "start", "clock": "start"}
     return {name: cell for role, name in timed.items() if (cell := _read_cell(row, table, role))}
 

@@ -7,6 +7,12 @@ locals {
     name => "roles/storage.objectUser"
   })
   push_functions = ["deliver_notification", "deliver_digest"]
+  token_roles = {
+    apps         = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+    tool_proxy   = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+    library      = "roles/cloudkms.cryptoKeyEncrypter"
+    import_files = "roles/cloudkms.cryptoKeyDecrypter"
+  }
   signing_roles = {
     apps            = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
@@ -51,9 +57,9 @@ resource "google_storage_bucket_iam_member" "keeps_blobs" {
 }
 
 resource "google_kms_crypto_key_iam_member" "wraps_tokens" {
-  for_each      = toset(local.token_functions)
+  for_each      = local.token_roles
   crypto_key_id = local.foundation.tokens_key
-  role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+  role          = each.value
   member        = google_service_account.function[each.key].member
 }
 
