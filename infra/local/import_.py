@@ -46,8 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except httpx.HTTPStatusError as error:
         is_unknown = error.response.status_code == httpx.codes.UNAUTHORIZED
         print(NO_KEY if is_unknown else f"keepsake: {describe_refusal(options.origin, error)}")
-    except (SettingsError, EOFError) as error:
-        print(f"keepsake: {error or 'no key was given'}")
+    except SettingsError as error:
+        print(f"keepsake: {error}")
+    except EOFError:
+        print("\nkeepsake: no key was given")
     except KeyboardInterrupt:
         print("\nkeepsake: stopped; run it again to go on, nothing is doubled")
     return 1

@@ -33,7 +33,7 @@ def read_rich_text(data: bytes) -> str:
     """Return the text of Rich Text, which is ASCII with escapes. Raises UnreadableFile."""
     from striprtf.striprtf import rtf_to_text  # few files need it
 
-    text: str = rtf_to_text(data.decode("latin-1"), errors="replace")
+    text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]  # it has no types
     if not text.strip():
         raise UnreadableFile("it is a document without a text")
     return text

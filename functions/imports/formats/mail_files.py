@@ -103,12 +103,11 @@ def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
     """Name the attachments, which are not read, with the words of those that are text."""
     for part in mail.iter_attachments():
         content = part.get_payload(decode=True)
-        is_text = part.get_content_maintype() == "text" and isinstance(content, bytes)
-        words = len(content.split()) if is_text else 0
-        reason = (
-            f"{words} words of an attachment are not read" if words else "an attachment is not read"
-        )
+        is_text = part.get_content_maintype() == "text"
+        words = len(content.split()) if is_text and isinstance(content, bytes) else 0
+        counted = f"{words} words of an attachment are" if words else "an attachment is"
         if words or part.get_filename():
+            reason = f"{counted} not read"
             yield LeftOut(title=part.get_filename() or "", reason=reason, words=words)
 
 
