@@ -25,6 +25,10 @@ def read_page(file: TextFile) -> Contents:
     page = extract_text(file.text.encode(), "utf-8")
     if not page.text:
         raise UnreadableFile("it is a page without words")
-    contents = read_transcript(TextFile(name=file.name, text=page.text))
+    return ask_without_speakers(read_transcript(TextFile(name=file.name, text=page.text)))
+
+
+def ask_without_speakers(contents: Contents) -> Contents:
+    """Have the owner asked about what names nobody who speaks: most pages and documents are no talks."""
     turns = [turn for draft in contents.conversations for turn in draft.turns]
     return replace(contents, is_recognised=any(turn.speaker for turn in turns))

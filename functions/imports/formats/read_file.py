@@ -15,14 +15,17 @@ from functions.imports.formats.archives import list_files
 from functions.imports.formats.chat_lists import is_chat_list
 from functions.imports.formats.documents import (
     is_document,
+    is_pdf,
     is_rich_text,
     read_document_text,
+    read_pdf_text,
     read_rich_text,
 )
 from functions.imports.formats.drafts import Contents, join_records
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
 from functions.imports.formats.formats import read_text_file
 from functions.imports.formats.json_text import open_text
+from functions.imports.formats.pages import ask_without_speakers
 from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
 from functions.imports.formats.slack import is_slack, read_channel_day
 from shared.domain.value import value
@@ -112,10 +115,13 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
 
 def _read_single(name: str, data: bytes) -> Contents:
     """Read a file that is no archive. Raises UnreadableFile."""
-    return read_text_file(open_text(name, _read_text(data)))
+    contents = read_text_file(open_text(name, _read_text(data)))
+    return ask_without_speakers(contents) if is_pdf(data) else contents
 
 
 def _read_text(data: bytes) -> str:
+    if is_pdf(data):
+        return read_pdf_text(data)
     if is_rich_text(data):
         return read_rich_text(data)
     return read_document_text(data) if is_document(data) else decode(data)

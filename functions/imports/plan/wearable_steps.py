@@ -5,13 +5,15 @@ from base64 import b64decode, b64encode
 from dataclasses import replace
 
 from functions.imports.plan.start_import import add_import, build_import, read_sources
-from functions.imports.wearables.fetch_pages import Fetched, Source, fetch_pages
+from functions.imports.wearables.fetch_pages import MAX_ITEMS, Fetched, Source, fetch_pages
 from functions.imports.wearables.services import WEARABLES
 from shared.domain.errors import CannotUnwrap
 from shared.domain.files.file_import import FileImport, WearableName
 from shared.domain.ids import UserId
 from shared.library.deps import ImportDeps
 
+MAX_STEPS = 1_000
+"""An API whose pages lead in a circle comes to an end."""
 LOST_KEY = "The key cannot be read here any more: import again with it"
 
 
@@ -34,6 +36,11 @@ async def read_next_pages(
 ) -> FileImport:
     """Fetch and read the next pages; return the import as it is then."""
     fetched = await _fetch(deps, uid, stored, wearable)
+    if stored.read_count + 1 >= MAX_STEPS and not fetched.is_last:
+        refusal = (
+            f"{WEARABLES[wearable].label} gives more than {MAX_STEPS * MAX_ITEMS:,} recordings"
+        )
+        fetched = replace(fetched, is_last=True, refusal=refusal)
     waits = {"resumes_at": fetched.waits_until, "waits_for": fetched.waits_for}
     if fetched.waits_until and not fetched.items:
         return await deps.stores.file_imports.move(uid, stored, **waits)
@@ -65,6 +72,7 @@ async def _fetch(
         wearable=WEARABLES[wearable],
         address=deps.wearable_addresses[wearable],
         key=key.decode(),
+        has_answered=stored.read_count > 0 or stored.resumes_at is not None,
     )
     return await fetch_pages(source, stored.cursor, deps.clock.now())
 

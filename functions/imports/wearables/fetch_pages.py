@@ -51,12 +51,13 @@ class _Stopped(Exception):
 
 @value
 class Source:
-    """An API at its address, with its owner's key."""
+    """An API at its address, with its owner's key; one that never `has_answered` is not waited for."""
 
     egress: Egress
     wearable: Wearable
     address: str
     key: str
+    has_answered: bool
 
 
 async def fetch_pages(source: Source, cursor: str, now: datetime) -> Fetched:
@@ -111,7 +112,8 @@ async def _ask(source: Source, path: str, now: datetime) -> Any:
     try:
         answer = await source.egress.send(request)
     except (TimedOut, Unavailable) as error:
-        raise _Stopped(f"{label} does not answer", now + timedelta(seconds=WAIT_S)) from error
+        until = now + timedelta(seconds=WAIT_S) if source.has_answered else None
+        raise _Stopped(f"{label} does not answer", until) from error
     except (NotAllowed, Unreadable, TooLarge) as error:
         raise _Stopped(f"{label} cannot be asked: {error}") from error
     if answer.status == TOO_MANY or answer.status >= FIRST_SERVER_ERROR:

@@ -9,11 +9,12 @@ import pytest
 from httpx import AsyncClient
 from starlette.responses import Response
 
+from functions.imports.plan.wearable_steps import read_next_pages
 from functions.library.routes import LIBRARY_ROUTES
 from infra.emulators.process import find_free_port
 from shared.library.deps import LibraryDeps
 from tests.fixtures.callers import build_auth_headers, open_client
-from tests.fixtures.imports import IMPORTS, deliver_import_tasks, deliver_task
+from tests.fixtures.imports import IMPORTS, deliver_import_tasks, deliver_task, list_due
 from tests.fixtures.library import CONVERSATIONS, build_library_deps
 from tests.fixtures.processing import ALICE, ProcessingFixture
 from tests.servers import run_server
@@ -187,15 +188,32 @@ async def test_an_unknown_answer_is_told(world, answer, reason):
     assert [(file["status"], file["reason"]) for file in imported["files"]] == [("refused", reason)]
 
 
-async def test_a_server_that_does_not_answer_is_asked_again(world):
+async def test_a_server_that_never_answered_is_not_waited_for(world):
     deps = build_library_deps(
         world, wearables={"limitless": f"http://127.0.0.1:{find_free_port()}"}
     )
     async with open_alice(deps) as alice:
         path = await start(alice, "limitless")
         await deliver_import_tasks(world, deps)
+        imported = await fetch(alice, path)
+
+    [file] = imported["files"]
+    assert (imported["status"], file["reason"]) == ("completed", "Limitless does not answer")
+
+
+async def test_a_server_that_answers_no_more_is_asked_again(world):
+    server = WearableServer(lifelogs=[build_lifelog(n) for n in range(120)])
+    with serve(world, server) as deps:
+        async with open_alice(deps) as alice:
+            path = await start(alice, "limitless")
+            [first] = [task for task in list_due(world) if not task.body.get("is_end")]
+            stored = await deps.stores.file_imports.get(ALICE, first.body["id"])
+            read = await read_next_pages(deps, ALICE, stored, "limitless")
+    async with open_alice(deps) as alice:  # the server is down now
+        await deliver_import_tasks(world, deps)
         waiting = await fetch(alice, path)
 
+    assert read.conversation_count == 100
     assert (waiting["status"], waiting["waits_for"]) == ("reading", "Limitless does not answer")
 
 
