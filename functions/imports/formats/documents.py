@@ -1,6 +1,6 @@
 """Documents among imported files: Word, PDF and Rich Text, whose text is read as that of any file of the owner."""
 
-from functions.imports.formats.archives import list_files
+from functions.imports.formats.archives import HEAD_BYTES, list_files
 from shared.library.decoding import UnreadableFile, decode
 from shared.library.pdf_text import PDF_MARK, open_pdf, read_page
 from shared.library.word_text import WORD_MEMBER, list_lines
@@ -41,7 +41,7 @@ def read_pdf_text(data: bytes) -> str:
 
 
 def is_rich_text(data: bytes) -> bool:
-    return data.lstrip()[: len(_RICH_TEXT_MARK)] == _RICH_TEXT_MARK
+    return data[:HEAD_BYTES].lstrip().startswith(_RICH_TEXT_MARK)
 
 
 def read_rich_text(data: bytes) -> str:

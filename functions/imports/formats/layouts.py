@@ -145,6 +145,8 @@ MAX_UNREPEATED = 3
 """Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
 MIN_SHARE = 0.5
 """The least share of lines that begin with a name where no times stand beside the names."""
+MAX_NAMES = 50
+"""Speakers who stand on lines of their own; more of them are headings."""
 MIN_FIELDS = 3
 """Lines of a paragraph that make it a record, if another has the same names."""
 MIN_TIMED_SHARE = 0.3
@@ -229,17 +231,22 @@ def _find_name_lines(written: Sequence[str]) -> list[str]:
     One of them speaks again, each has a sentence below, and they make up a good part of the lines.
     """
     found = Counter(line.rstrip(":") for line in written if _NAME_LINE.fullmatch(line))
-    names = {name for name, count in found.items() if count > 1 or _is_numbered(name, found)}
+    stems = Counter(_drop_number(name) for name in found)
+    names = {
+        name
+        for name, count in found.items()
+        if count > 1 or (_drop_number(name) != name and stems[_drop_number(name)] > 1)
+    }
     at = [n for n, line in enumerate(written) if line.rstrip(":") in names]
     are_above = all(
         following.rstrip(":") not in names and following[-1] in SENTENCE_ENDS
         for following in (written[n + 1] if n + 1 < len(written) else "-" for n in at)
     )
-    is_used = len(names) > 1 and len(at) > len(names) and len(at) >= MIN_TIMED_SHARE * len(written)
-    return sorted(map(re.escape, names)) if is_used and are_above else []
+    is_used = 1 < len(names) <= MAX_NAMES and len(names) < len(at)
+    is_frequent = len(at) >= MIN_TIMED_SHARE * len(written)
+    return sorted(map(re.escape, names)) if is_used and is_frequent and are_above else []
 
 
-def _is_numbered(name: str, found: Counter[str]) -> bool:
-    """Tell whether a name is that of a speaker who has but a number, as others of the file."""
-    stem = name.rstrip("0123456789")
-    return stem != name and any(each != name and each.startswith(stem) for each in found)
+def _drop_number(name: str) -> str:
+    """Return what stands before the number of a speaker whom nobody named."""
+    return name.rstrip("0123456789")

@@ -23,6 +23,8 @@ from shared.library.decoding import UnreadableFile
 SUFFIXES = (".csv", ".tsv")
 DELIMITERS = ",;\t|"
 MAX_HEAD_CHARS = 2_000
+_RULE = " \t-:"
+"""What stands in the line below the heads of Markdown."""
 _SEPARATOR_LINE = re.compile(r"\s*sep=.\r?\n", re.IGNORECASE)
 """What Excel reads of a file before its heads."""
 _STAMP = re.compile(rf"(?P<date>{DATE})[,\sT]+(?P<clock>{CHAT_CLOCK})")
@@ -106,7 +108,7 @@ def _drop_separator_line(text: str) -> str:
 def _list_rows(text: str, delimiter: str) -> list[list[str]]:
     reader = csv.reader(io.StringIO(_drop_separator_line(text), newline=""), delimiter=delimiter)
     try:
-        return [row for row in reader if any(cell.strip() for cell in row)]
+        return [row for row in reader if any(cell.strip(_RULE) for cell in row)]
     except csv.Error as error:
         raise UnreadableFile(f"its table is broken at line {reader.line_num}") from error
 

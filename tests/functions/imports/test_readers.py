@@ -195,7 +195,7 @@ def test_encodings_with_their_marks_are_read(codec):
         ("a.json", b"[" * 100_000, "nested too deeply"),
         ("a.json", b'{"transcript_segments": [{"speaker": "Ann"}]}', "nobody says"),
         ("a.json", json.dumps([{"text": "a"}] * 20_001).encode(), "too long"),
-        ("a.pdf", b"%PDF-1.7\n", "application/pdf"),
+        ("a.pdf", b"%PDF-1.7\n", "its PDF is damaged"),
     ],
 )
 def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):

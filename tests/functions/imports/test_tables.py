@@ -21,9 +21,11 @@ SAID = [("Ann", 0, "Up?"), ("Bo", 120, "No")]
          '"1","Ann","2026-02-02T02:40:00.0000000+00:00","Up, or\nnot?","",""\n'
          '"2","Bo","2026-02-02T02:42:00.0000000+00:00","No","",""\n'),
          [("Ann", 0, "Up, or\nnot?"), ("Bo", 120, "No")]),
+        ("| Speaker | Date | Text |\n|---|:--|---|\n| Ann | 2026-02-02 02:40 | Up? |\n| Bo | 2026-02-02 02:42 | No |\n",
+         SAID),
         ("date,from,text\n1770000120000,Bo,No\n1770000000000,Ann,Up?\n", SAID),
     ],
-    ids=["en", "de", "es", "fr", "pt", "ja", "zh", "Discord", "newest first"],
+    ids=["en", "de", "es", "fr", "pt", "ja", "zh", "Discord", "Markdown", "newest first"],
 )  # fmt: skip
 def test_a_table_tells_by_its_heads_who_and_when(text, turns):
     [entry], [(_, started_at, said)] = read("chat.csv", text)
