@@ -141,4 +141,6 @@ class WearableServer:
         if refusal := self._refuse(request, request.headers.get("x-api-key", "")):
             return refusal
         found = [item for item in self.bee if str(item["id"]) == request.path_params["id"]]
+        if found[0]["state"] == "DELETED":
+            return JSONResponse({"error": "not found"}, status_code=404)
         return JSONResponse({"conversation": found[0]})

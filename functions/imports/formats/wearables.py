@@ -6,7 +6,7 @@ Those of Omi are exports (`exports.py`).
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
+from functions.imports.formats.drafts import SILENT, Contents, Draft, LeftOut, TextFile, Turn
 from functions.imports.formats.json_fields import (
     Fields,
     find_number,
@@ -18,7 +18,6 @@ from functions.imports.formats.unread import count_unread_fields
 from shared.domain.ids import is_id
 
 MAX_DEPTH = 8
-SILENT = "nobody says anything in it"
 UNFINISHED = "it is still being recorded: import again later"
 FINISHED = "COMPLETED"
 
@@ -30,13 +29,13 @@ def is_wearable(file: TextFile) -> bool:
 def read_wearable(file: TextFile) -> Contents:
     """Read the recordings of a file; what is silent or unfinished is left out by name."""
     lifelogs, recordings = _list_lifelogs(file.content), _list_bee(file.content)
-    finished = [item for item in recordings if item.get("state", FINISHED) == FINISHED]
+    finished = [item for item in recordings if _is_finished(item)]
     drafts = [*map(_read_lifelog, lifelogs), *map(_read_bee, finished)]
     silent = [LeftOut(title=draft.title, reason=SILENT) for draft in drafts if not draft.turns]
     unfinished = [
         LeftOut(title=_find_bee_title(item), reason=UNFINISHED)
         for item in recordings
-        if item not in finished
+        if not _is_finished(item)
     ]
     spoken = [draft for draft in drafts if draft.turns]
     unread = count_unread_fields([*lifelogs, *finished], spoken)
@@ -98,6 +97,10 @@ def _list_bee(content: Any) -> list[dict[str, Any]]:
     fields = content if isinstance(content, dict) else {}
     listed = list_objects(fields.get("conversations", [fields.get("conversation")]))
     return listed if any("transcriptions" in item for item in listed) else []
+
+
+def _is_finished(item: Fields) -> bool:
+    return bool(item.get("state", FINISHED) == FINISHED)
 
 
 def _read_bee(item: Fields) -> Draft:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ WAIT_S = 60.0
 """Where an API does not say for how long."""
 MAX_WAIT_S = 3_600.0
 REFUSED_KEY = (401, 403)
+NOT_FOUND = 404
 TOO_MANY = 429
 FIRST_SERVER_ERROR = 500
 
@@ -44,9 +46,12 @@ class Fetched:
 class _Stopped(Exception):
     """The API asks to wait until `until`, or refuses for good without it."""
 
-    def __init__(self, reason: str, until: datetime | None = None) -> None:
+    def __init__(
+        self, reason: str, until: datetime | None = None, status: int | None = None
+    ) -> None:
         super().__init__(reason)
         self.until = until
+        self.status = status
 
 
 @value
@@ -67,6 +72,7 @@ async def fetch_pages(source: Source, cursor: str, now: datetime) -> Fetched:
         for _ in range(MAX_PAGES):
             content = await _ask(source, source.wearable.build_path(cursor), now)
             page = _read(source, content, cursor)
+            source = replace(source, has_answered=True)
             items += [await _complete(source, item, now) for item in page.items]
             if not page.cursor or page.cursor == cursor:
                 return Fetched(items=items, cursor="", is_last=True)
@@ -90,11 +96,16 @@ def _read(source: Source, content: Any, cursor: str) -> Any:
 
 
 async def _complete(source: Source, item: Fields, now: datetime) -> Mapping[str, Any]:
-    """Return an item as a whole."""
+    """Return an item as a whole; one that was deleted meanwhile as its head alone."""
     build_path = source.wearable.build_detail_path
     if build_path is None or "id" not in item:
         return item
-    content = await _ask(source, build_path(item), now)
+    try:
+        content = await _ask(source, build_path(item), now)
+    except _Stopped as stop:
+        if stop.status == NOT_FOUND:
+            return item
+        raise
     detail = content.get("conversation") if isinstance(content, dict) else None
     return {**item, **detail} if isinstance(detail, dict) else item
 
@@ -131,4 +142,4 @@ async def _ask(source: Source, path: str, now: datetime) -> Any:
             return json.loads(answer.body)
     except (ValueError, RecursionError) as error:
         raise _Stopped(f"{label} answered in a form that is not known here") from error
-    raise _Stopped(f"{label} answered {answer.status}")
+    raise _Stopped(f"{label} answered {answer.status}", status=answer.status)

@@ -108,7 +108,7 @@ WEARABLES: Mapping[WearableName, Wearable] = {
         build_headers=lambda key: {"x-api-key": key},
         build_path=_build_bee_path,
         read_page=_read_bee_page,
-        wrap=lambda items: {"conversations": items},
+        wrap=lambda items: {"conversations": [{"transcriptions": [], **item} for item in items]},
         build_detail_path=_build_bee_detail_path,
     ),
 }

@@ -217,6 +217,22 @@ async def test_a_server_that_answers_no_more_is_asked_again(world):
     assert (waiting["status"], waiting["waits_for"]) == ("reading", "Limitless does not answer")
 
 
+async def test_a_recording_that_is_not_finished_or_deleted_meanwhile_costs_no_others(world):
+    states = ["COMPLETED", "CAPTURING", "DELETED"]
+    server = WearableServer(
+        bee=[{**build_bee(n), "state": state} for n, state in enumerate(states)]
+    )
+    with serve(world, server) as deps:
+        async with open_alice(deps) as alice:
+            path = await start(alice, "bee")
+            await deliver_import_tasks(world, deps)
+            imported = await fetch(alice, path)
+            titles = await list_titles(alice)
+
+    assert titles == ["Talk 0"]
+    assert [left["title"] for left in imported["files"][0]["left_out"]] == ["Talk 1", "Talk 2"]
+
+
 async def test_a_preview_keeps_nothing_before_its_owner_decides(world):
     server = WearableServer(lifelogs=[build_lifelog(n) for n in range(3)])
     with serve(world, server) as deps:
