@@ -354,3 +354,14 @@ def test_a_mail_that_only_quotes_is_what_it_quotes():
 
 def test_a_second_mark_of_the_order_of_bytes_is_no_letter():
     assert read_segments("a.txt", "\ufeffAnn: Hello\nBo: Hi".encode("utf-16"))[0][0] == "Ann"
+
+
+def test_a_conversation_of_an_export_without_words_is_named():
+    silent = {"id": "two", "structured": {"title": "Rain"}, "transcript_segments": []}
+
+    contents = read_file("a.json", json.dumps([BODY, silent]).encode())
+
+    assert len(contents.conversations) == 1
+    assert [(left.title, left.reason) for left in contents.left_out] == [
+        ("Rain", "nobody says anything in it")
+    ]
