@@ -56,14 +56,14 @@ class IntegrationDeps(EndpointDeps):
 class ImportDeps(IntegrationDeps):
     """What reading and keeping imported files needs, and fetching what a wearable recorded.
 
-    `keys` seal a wearable's key, `wearable_addresses` are those of the APIs.
+    `signing_keys` seal a wearable's key, `wearable_addresses` are those of the APIs.
     """
 
     tasks: Tasks
     blobs: Blobs
     transcriber: Transcriber
     egress: Egress
-    keys: Keys
+    signing_keys: Keys
     wearable_addresses: Mapping[WearableName, str]
 
 

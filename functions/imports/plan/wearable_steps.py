@@ -22,7 +22,7 @@ async def start_wearable_import(
 ) -> FileImport:
     """Have everything fetched that a wearable recorded, and kept as start_import() does. Raises TooMany."""
     new = await build_import(deps, uid, is_preview=is_preview)
-    wrapped = await deps.keys.wrap(key.encode(), bound_to=_build_binding(uid, new.id))
+    wrapped = await deps.signing_keys.wrap(key.encode(), bound_to=_build_binding(uid, new.id))
     sealed = b64encode(wrapped).decode()
     return await add_import(deps, uid, replace(new, wearable=wearable, sealed_key=sealed))
 
@@ -64,7 +64,7 @@ async def _fetch(
 ) -> Fetched:
     try:
         binding = _build_binding(uid, stored.id)
-        key = await deps.keys.unwrap(b64decode(stored.sealed_key), bound_to=binding)
+        key = await deps.signing_keys.unwrap(b64decode(stored.sealed_key), bound_to=binding)
     except CannotUnwrap:
         return Fetched(items=[], cursor="", is_last=True, refusal=LOST_KEY)
     source = Source(

@@ -7,17 +7,14 @@ locals {
     name => "roles/storage.objectUser"
   })
   push_functions = ["deliver_notification", "deliver_digest"]
-  token_roles = {
-    apps         = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
-    tool_proxy   = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
-    library      = "roles/cloudkms.cryptoKeyEncrypter"
-    import_files = "roles/cloudkms.cryptoKeyDecrypter"
-  }
   signing_roles = {
     apps            = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
     tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
     deliver_webhook = "roles/cloudkms.cryptoKeyDecrypter"
     listen          = "roles/cloudkms.cryptoKeyDecrypter"
+    # One seals the key of a wearable, the other opens it.
+    library      = "roles/cloudkms.cryptoKeyEncrypter"
+    import_files = "roles/cloudkms.cryptoKeyDecrypter"
   }
 }
 
@@ -57,9 +54,9 @@ resource "google_storage_bucket_iam_member" "keeps_blobs" {
 }
 
 resource "google_kms_crypto_key_iam_member" "wraps_tokens" {
-  for_each      = local.token_roles
+  for_each      = toset(local.token_functions)
   crypto_key_id = local.foundation.tokens_key
-  role          = each.value
+  role          = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
   member        = google_service_account.function[each.key].member
 }
 

@@ -21,8 +21,8 @@ locals {
   # These build the same dependencies and so are told both keys; which of them may use which, rights.tf says.
   key_functions   = ["apps", "deliver_webhook", "listen", "on_conversation_processed", "tool_proxy"]
   token_functions = ["apps", "tool_proxy"]
-  # One seals the key of a wearable, the other opens it.
-  wearable_functions = ["import_files", "library"]
+  # They build what seals the key of a wearable.
+  wearable_functions = ["import_files", "library", "mcp"]
   # Who opens the documents of sealed chats.
   sealing_functions = ["chat", "close_run"]
 
@@ -62,7 +62,7 @@ locals {
         KMS_KEY         = local.foundation.tokens_key
         SIGNING_KMS_KEY = local.foundation.signing_key
       } : {},
-      contains(local.wearable_functions, name) ? { KMS_KEY = local.foundation.tokens_key } : {},
+      contains(local.wearable_functions, name) ? { SIGNING_KMS_KEY = local.foundation.signing_key } : {},
       contains(local.sealing_functions, name) ? { SEALING_KMS_KEY = local.foundation.sealing_key } : {},
       contains(local.token_functions, name) ? { for provider, id in local.foundation.oauth_clients : "${upper(provider)}_CLIENT_ID" => id } : {},
       # A task calls an internal function at its URL, as the account of this call.
