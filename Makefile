@@ -24,8 +24,8 @@ sample: $(VENV)/ready ## Load the sample library into the running server: a mont
 	@$(BIN)/python -m infra.local.sample --origin $(ORIGIN) --uid "$(UID)" $(if $(YEARS),--years "$(YEARS)") $(if $(REMOVE),--remove)
 
 ##@ Your data
-import: $(VENV)/ready ## Import FILES="…" (chats, transcripts, subtitles, exports, zips, folders) into the running server (ME="your name in them", PORT, ORIGIN, UID, ARGS=--wait)
-	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid "$(UID)" $(if $(ME),--me "$(ME)") $(ARGS) $(if $(FILES),-- "$(FILES)")
+import: $(VENV)/ready ## Import FILES="…" (chats, transcripts, subtitles, exports, zips, folders) into the running server, or what a wearable recorded (FROM=limitless, omi or bee; ME="your name in them", PORT, ORIGIN, UID, ARGS=--wait)
+	@$(BIN)/python -m infra.local.import_ --origin $(ORIGIN) --uid "$(UID)" $(if $(ME),--me "$(ME)") $(if $(FROM),--from "$(FROM)") $(ARGS) $(if $(FILES),-- "$(FILES)")
 
 export: $(VENV)/ready ## Export everything of a user (UID) into a zip of JSON (OUT)
 	@$(BIN)/python -m infra.local.account export --origin $(ORIGIN) --uid "$(UID)" $(if $(OUT),--out "$(OUT)")

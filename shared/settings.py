@@ -12,6 +12,7 @@ from typing import Literal
 from shared.domain.account.quota import QuotaName
 from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
+from shared.domain.files.file_import import WearableName
 from shared.domain.models.masking import Masking
 from shared.domain.models.token_prices import TokenPrices
 from shared.domain.store.omi_level import OmiLevel
@@ -152,6 +153,7 @@ class Settings:
     web_push_key: str | None = setting(readers.read_web_push_key)
     public_url: str = setting(readers.read_public_url)
     oauth_clients: Mapping[str, OauthClient] = setting(readers.read_oauth_clients)
+    wearable_addresses: Mapping[WearableName, str] = setting(readers.read_wearable_addresses)
     web_search: bool = setting(
         choice("WEB_SEARCH", {"": False, "perplexity": True}, "want perplexity, or none")
     )

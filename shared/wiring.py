@@ -35,6 +35,8 @@ from shared.domain.apps.service_calls import ServiceCalls, parse_service_calls
 from shared.settings import Settings, SettingsError, require
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shared import ports
     from shared.adapters.embedded.sqlite_queue import SqliteQueue
     from shared.adapters.sharded_vectors import ShardedVectors
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.chats.crisis_log import CrisisLog
     from shared.domain.account.account import Erasure
+    from shared.domain.files.file_import import WearableName
     from shared.domain.ids import UserId
     from shared.domain.store.vector_home import VectorHome
     from shared.security.delegations import Delegations
@@ -402,6 +405,10 @@ def egress() -> ports.Egress:
         own_origins=settings().own_origins,
         allows_local=settings().serves_this_machine_alone,
     )
+
+
+def wearable_addresses() -> Mapping[WearableName, str]:
+    return settings().wearable_addresses
 
 
 @cache

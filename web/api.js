@@ -38,6 +38,7 @@ export function connect(getToken, onSignedOut) {
     conversations: (cursor, filter) => page(`/v1/conversations?${query({ limit: 50, cursor, ...filter, statuses: LISTED, include_discarded: true, include_transcript: false })}`),
     importForm: (form, preview) => call("POST", `/v1/imports?${query({ preview })}`, { form }),
     importUploads: (uploads, modified) => call("POST", "/v1/imports?preview=true", { body: { uploads, modified } }),
+    importWearable: (wearable, key) => call("POST", "/v1/imports", { body: { wearable, key } }),
     imported: (id) => call("GET", at`/v1/imports/${id}`),
     keepImport: (id, texts, me) => call("POST", at`/v1/imports/${id}/keep`, { body: { texts, me } }),
     discardImport: (id) => call("DELETE", at`/v1/imports/${id}`),

@@ -31,6 +31,7 @@ from functions.imports.plan.start_import import (
     start_uploaded_import,
 )
 from functions.imports.plan.stored_plan import read_report
+from functions.imports.plan.wearable_steps import start_wearable_import
 from functions.imports.refusals import CONVERSATION_KINDS
 from shared import telemetry
 from shared.domain.conversations.own_names import build_name_key
@@ -66,11 +67,17 @@ FILES_FORM = Form(
 )
 async def add_import(deps: LibraryDeps, call: CreatingCall[ImportIn, ImportQuery]) -> ImportOut:
     body, uid = call.body, call.uid
-    if bool(call.files) == bool(body.uploads):
-        raise Invalid("Send files as a form, or the ids of uploads.")
+    if [bool(call.files), bool(body.uploads), bool(body.wearable)].count(True) != 1:
+        raise Invalid("Send files as a form, the ids of uploads, or the name of a wearable.")
+    if bool(body.wearable) != bool(body.key):
+        raise Invalid("Send the name of a wearable with a key of its API.")
     if body.me is not None:
         await add_own_name(deps, uid, body.me)
-    if call.files:
+    if body.wearable and body.key:
+        stored = await start_wearable_import(
+            deps, uid, body.wearable, body.key, is_preview=call.query.preview
+        )
+    elif call.files:
         sources = _build_sources(call.files, body.modified, deps.clock.now())
         stored = await start_import(deps, uid, sources, is_preview=call.query.preview)
     else:

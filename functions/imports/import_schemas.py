@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from shared.domain.files.file_import import FileImport, ImportStatus
+from shared.domain.files.file_import import FileImport, ImportStatus, WearableName
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import AnyTime, Label, Utc
@@ -20,7 +20,9 @@ OwnName = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class ImportIn(Wire):
-    """Files to import: those of the form, or `uploads` by id.
+    """Files to import: those of the form, or `uploads` by id; or all that a `wearable` recorded.
+
+    `key` is its owner's key of the wearable's API, which is sealed until everything is read.
 
     `modified` is when each was last changed, in their order: a conversation took place then, if its
     file does not tell. `me` is the name by which the files call the owner.
@@ -29,6 +31,8 @@ class ImportIn(Wire):
     uploads: Annotated[tuple[Label, ...], Field(max_length=MAX_UPLOADS)] = ()
     modified: Annotated[tuple[AnyTime | None, ...], Field(max_length=MAX_FILES)] = ()
     me: OwnName | None = None
+    wearable: WearableName | None = None
+    key: Annotated[str, Field(pattern=r"^[\x21-\x7e]{1,512}$")] | None = None
 
 
 class ImportQuery(Wire):

@@ -23,6 +23,8 @@ MAX_FORM_FILE_BYTES = 25_000_000
 """A larger file is uploaded in parts."""
 PART_BYTES = 8_388_608
 POLL_S = 0.3
+SLOW_POLL_S = 5.0
+"""Where a wearable's API asked to wait."""
 TIMEOUT_S = 180.0
 RETRY_STATUSES = frozenset({429, 502, 503, 504})
 PART_HEADERS = {"Content-Type": "application/offset+octet-stream", "Tus-Resumable": "1.0.0"}
@@ -59,6 +61,15 @@ class ImportClient:
         async with anyio.create_task_group() as tasks:
             for _ in range(MAX_CONCURRENT):
                 tasks.start_soon(work)
+
+    async def import_wearable(self, wearable: str, key: str) -> None:
+        """Have everything imported that a wearable recorded; a failure is reported."""
+        body = {"wearable": wearable, "key": key, **({"me": self._me} if self._me else {})}
+        try:
+            started = (await self._request("POST", "/v1/imports", json=body)).json()
+            self._report.add(await self._follow(f"/v1/imports/{started['id']}"))
+        except ImportFailed as error:
+            self._report.failures.append(f"{wearable}: {error}")
 
     def _is_readable(self, path: Path) -> bool:
         try:
@@ -127,11 +138,13 @@ class ImportClient:
         """Wait until an import is completed, or waits for a quota; return it."""
         while True:
             imported = (await self._request("GET", path)).json()
-            if imported["resumes_at"]:
+            is_reading = imported["status"] == "reading"
+            if imported["resumes_at"] and not is_reading:
                 self._report.waits_for = imported["waits_for"]
-            if imported["resumes_at"] or imported["status"] not in ("reading", "keeping"):
+            if not is_reading and (imported["resumes_at"] or imported["status"] != "keeping"):
                 return imported
-            await anyio.sleep(POLL_S)
+            self._report.show_count(imported["conversation_count"], imported["waits_for"])
+            await anyio.sleep(SLOW_POLL_S if imported["resumes_at"] else POLL_S)
 
     async def wait_for_processing(self) -> list[str]:
         """Wait until every conversation has ended; return those that failed."""

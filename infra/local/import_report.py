@@ -80,6 +80,12 @@ class ImportReport:
                 f"\r{bar} {self.done_files}/{self.file_count}", end="", file=sys.stderr, flush=True
             )
 
+    def show_count(self, count: int, waits_for: str) -> None:
+        """Show how much of a wearable's was read so far, on a terminal."""
+        if sys.stderr.isatty() and not self.file_count:
+            line = f"{_count(count, 'conversation')} read{f', {waits_for}' if waits_for else ''}"
+            print(f"\r{line:60}", end="", file=sys.stderr, flush=True)
+
     def print_summary(self) -> None:
         if sys.stderr.isatty():
             print(file=sys.stderr)

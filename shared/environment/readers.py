@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from shared.domain.account.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
+from shared.domain.files.file_import import WearableName
 from shared.domain.ids import is_id
 from shared.domain.store.omi_level import OmiLevel
 from shared.environment.variables import (
@@ -40,6 +41,11 @@ DEFAULT_HARM_LIMIT = 7.0
 """From here on, of 0 to 10, an answer is written again."""
 MAX_HARM = 10.0
 MIN_KEY_CHARS = 32
+WEARABLE_ADDRESSES: Mapping[WearableName, str] = {
+    "limitless": "https://api.limitless.ai",
+    "omi": "https://api.omi.me",
+    "bee": "https://api.bee.computer",
+}
 _PROVIDERS = ("GOOGLE", "WHOOP", "NOTION", "X", "GITHUB", "PERPLEXITY")
 """OAuth providers, and services called with our own API key."""
 _FOR_TESTS = {
@@ -214,6 +220,14 @@ def read_oauth_clients(env: Environment) -> Mapping[str, OauthClient]:
         )
         for name in _PROVIDERS
         if env.get(f"{name}_CLIENT_ID") or api_keys.get(name)
+    }
+
+
+def read_wearable_addresses(env: Environment) -> Mapping[WearableName, str]:
+    """Read where the API of each wearable is: another address may be a server of one's own."""
+    return {
+        name: address(f"{name.upper()}_BASE_URL", usual, "http://127.0.0.1:9100")(env) or usual
+        for name, usual in WEARABLE_ADDRESSES.items()
     }
 
 

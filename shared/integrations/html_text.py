@@ -43,21 +43,27 @@ def extract_text(html: bytes, encoding: str | None = None) -> HtmlText:
 
     Never raises: what cannot be parsed has no text.
     """
-    root = _parse(html, encoding or _find_utf8(html))
+    root = parse_html(html, encoding)
     if root is None:
         return HtmlText(title="", text="")
     title = root.findtext(".//title") or ""
+    return HtmlText(title=" ".join(title.split()), text=read_element(root))
+
+
+def read_element(root: Any) -> str:
+    """Return what is visible of an element, line by line."""
     lines = "".join(_list_pieces(root)).splitlines()
     stripped = (" ".join(line.split()).removeprefix("| ") for line in lines)
-    return HtmlText(title=" ".join(title.split()), text="\n".join(filter(None, stripped)))
+    return "\n".join(filter(None, stripped))
 
 
-def _parse(html: bytes, encoding: str | None) -> Any:
+def parse_html(html: bytes, encoding: str | None = None) -> Any:
+    """Return the root element of a page, or None where it cannot be parsed."""
     from lxml.etree import HTMLParser, XMLSyntaxError, fromstring
 
     options: dict[str, Any] = {"remove_comments": True, "remove_pis": True, "no_network": True}
     try:
-        parser = HTMLParser(encoding=encoding, **options)
+        parser = HTMLParser(encoding=encoding or _find_utf8(html), **options)
     except (LookupError, ValueError):
         parser = HTMLParser(**options)
     try:
@@ -83,7 +89,7 @@ def _list_pieces(root: Any) -> Iterator[str]:
         tag = str(element.tag)
         if event == "end":
             yield "\n" if tag in _BLOCKS or tag in _LINES else ""
-            yield _join_lines(element.tail)
+            yield "" if element is root else _join_lines(element.tail)
         elif tag in _HIDDEN or element.get("hidden") is not None:
             walk.skip_subtree()
         else:

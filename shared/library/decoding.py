@@ -39,7 +39,7 @@ def decode(data: bytes) -> str:
     if kind := filetype.guess(data):
         is_audio = kind.mime.startswith(AUDIO_TYPES)
         raise (AudioFile if is_audio else UnreadableFile)(f"it is no text, but {kind.mime}")
-    text = _decode_marked(data) or _decode_guessed(data)
+    text = (_decode_marked(data) or _decode_guessed(data)).removeprefix("\ufeff")
     if not text.strip():
         raise UnreadableFile("it is empty")
     if _has_controls(text):

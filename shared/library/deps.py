@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Protocol
 from shared.domain.value import value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from shared.data.account.erasures import Erasures
     from shared.data.account.quotas import Quotas
     from shared.data.search.library_index import LibraryIndex
     from shared.data.search.search import Search
     from shared.data.stores import Stores
+    from shared.domain.files.file_import import WearableName
     from shared.ports import (
         Blobs,
         Clock,
+        Egress,
         Events,
         Identity,
+        Keys,
         Models,
         NewId,
         ServiceIdentity,
@@ -49,11 +54,17 @@ class IntegrationDeps(EndpointDeps):
 
 @value
 class ImportDeps(IntegrationDeps):
-    """What reading and keeping imported files needs."""
+    """What reading and keeping imported files needs, and fetching what a wearable recorded.
+
+    `signing_keys` seal a wearable's key, `wearable_addresses` are those of the APIs.
+    """
 
     tasks: Tasks
     blobs: Blobs
     transcriber: Transcriber
+    egress: Egress
+    signing_keys: Keys
+    wearable_addresses: Mapping[WearableName, str]
 
 
 @value

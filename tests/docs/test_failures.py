@@ -70,7 +70,14 @@ THROWN = re.compile(
 INSIDE = {
     *("AlreadyExists", "CannotUnwrap", "FrozenInstanceError", "KeysChanged", "MalformedDocument"),
     "ModelOutage",
-    *("PreconditionFailed", "SlotMismatch", "TooManySteps", "_Contended", "_Unreadable"),
+    *(
+        "PreconditionFailed",
+        "SlotMismatch",
+        "TooManySteps",
+        "_Contended",
+        "_Stopped",
+        "_Unreadable",
+    ),
 }
 """Errors that are caught before anybody reads them."""
 FOR_OTHERS = {

@@ -13,6 +13,8 @@ from infra.emulators.process import find_free_port
 from infra.local.routing import ROOT
 from tests.e2e.product import run_product
 from tests.local_key import build_command_environment
+from tests.servers import run_server
+from tests.servers.wearables import KEY, WearableServer, build_lifelog
 
 WALK = "We meet at ten at the station and walk over the hill to the lake. " * 5
 
@@ -25,6 +27,7 @@ def run_import(
         command,
         cwd=ROOT,
         env={**build_command_environment(), **environment},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
@@ -101,6 +104,32 @@ def test_names_with_spaces_large_files_and_questions_are_imported(tmp_path):
     assert "3 conversations without a date: dated as the file was last changed" in several.stdout
     assert "1 hidden file passed over" in several.stdout
     assert (len(conversations), profile["own_names"]) == (3, ["Ann"])
+
+
+def test_the_past_months_of_a_wearable_come_by_a_key_that_is_no_argument(tmp_path):
+    server = WearableServer(lifelogs=[build_lifelog(n) for n in range(25)])
+    with (
+        run_server(server.app) as api,
+        run_product(tmp_path, LIMITLESS_BASE_URL=api, EGRESS_DEV_ORIGINS=api) as product,
+        product.client("alice") as alice,
+    ):
+        command = product.origin, "--from", "limitless", "--wait"
+        first = run_import(*command, LIMITLESS_API_KEY=KEY)
+        again = run_import(*command, LIMITLESS_API_KEY=KEY)
+        ended = run_import(*command, LIMITLESS_API_KEY="sk-of-last-year")
+        conversations = alice.get("/v1/conversations", params={"limit": 100}).json()
+
+    assert "25 conversations from 1 file, nothing left out" in first.stdout
+    assert "(25 of them were there already)" in again.stdout
+    assert "Limitless refuses the key: it is mistyped or has ended" in ended.stderr
+    assert [run.returncode for run in (first, again, ended)] == [0, 0, 1]
+    assert len(conversations) == 25
+
+
+def test_a_wearable_without_a_key_is_not_asked():
+    run = run_import("http://127.0.0.1:1", "--from", "bee", BEE_API_KEY="")
+
+    assert (run.returncode, "keepsake: no key was given" in run.stdout) == (1, True)
 
 
 def test_an_import_without_files_says_what_to_type():

@@ -17,6 +17,7 @@ from tests.servers.mcp_authorization import build_guarded_app
 from tests.servers.mcp_server import NotesMcp
 from tests.servers.openai import ScriptedOpenai, scripted_openai
 from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
+from tests.servers.wearables import WearableServer, build_lifelog
 from tests.web.app_server import AppServer, run_app_server
 from tests.web.console import Console
 from tests.web.served import ProductServer
@@ -65,22 +66,30 @@ def provider() -> FakeProvider:
 
 
 @pytest.fixture(scope="package")
+def wearables() -> WearableServer:
+    """Play the API of a wearable that recorded twelve talks."""
+    return WearableServer(lifelogs=[build_lifelog(n) for n in range(12)])
+
+
+@pytest.fixture(scope="package")
 def origin(
     tmp_path_factory: pytest.TempPathFactory,
     app_server: AppServer,
     mcp_server: str,
     guarded_mcp_server: str,
     provider: FakeProvider,
+    wearables: WearableServer,
 ) -> Iterator[str]:
-    with run_server(provider.app) as google:
+    with run_server(provider.app) as google, run_server(wearables.app) as limitless:
         servers = (mcp_server.removesuffix("/mcp"), guarded_mcp_server.removesuffix("/mcp"))
-        reached = (app_server.url, google, *servers)
+        reached = (app_server.url, google, limitless, *servers)
         settings = {
             "LOCAL_KEY": LOCAL_KEY,
             "EGRESS_DEV_ORIGINS": ",".join(reached),
             "GOOGLE_CLIENT_ID": CLIENT_ID,
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
             "GOOGLE_BASE_URL": google,
+            "LIMITLESS_BASE_URL": limitless,
         }
         with run_product(tmp_path_factory.mktemp("console"), **settings) as address:
             yield address

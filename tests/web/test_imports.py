@@ -8,6 +8,7 @@ from pathlib import Path
 from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.fixtures.imports import CHAT, CHAT_NAME, TABLE, build_zip
+from tests.servers.wearables import KEY
 from tests.web.console import Console
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -174,3 +175,32 @@ def test_the_library_says_how_many_passages_are_found_by_meaning_yet_e1(console:
     expect(console.page.locator("#found-by-meaning")).to_have_text(sentence)
     console.page.locator("#account-button").click()
     expect(console.page.locator("#model .search")).to_contain_text(sentence)
+
+
+def test_the_past_months_of_a_wearable_are_fetched_by_its_key(console: Console) -> None:
+    console.sign_in("wearer")
+    page = console.page
+    page.get_by_text("Past months of a wearable").click()
+    form = page.locator("#wearable form")
+    form.get_by_label("Key").fill(KEY)
+    form.get_by_role("button", name="Fetch").click()
+
+    expect(page.locator("#import-result")).to_have_text("12 conversations in your library.")
+    expect(page.locator("#conversations .card")).to_have_count(12)
+    expect(form.get_by_label("Key")).to_have_value("")
+    assert console.page_errors == []
+
+
+def test_a_key_that_has_ended_is_told(console: Console) -> None:
+    console.sign_in("late-wearer")
+    page = console.page
+    page.get_by_text("Past months of a wearable").click()
+    form = page.locator("#wearable form")
+    form.get_by_label("Key").fill("sk-of-last-year")
+    form.get_by_role("button", name="Fetch").click()
+
+    panel = page.locator("#import")
+    expect(panel.get_by_role("heading")).to_have_text("Not everything came")
+    expect(panel).to_contain_text("Limitless refuses the key: it is mistyped or has ended.")
+    panel.get_by_role("button", name="Close").click()
+    expect(panel).to_be_hidden()

@@ -89,7 +89,8 @@ export function startImports({ api, onKept }) {
   async function follow(id, onProgress, wait = FIRST_POLL_MS) {
     const imported = await api.imported(id);
     onProgress(imported);
-    if (imported.resumes_at || !["reading", "keeping"].includes(imported.status)) return imported;
+    const { status, resumes_at } = imported;
+    if (status !== "reading" && (resumes_at || status !== "keeping")) return imported;
     await new Promise((resolve) => setTimeout(resolve, wait));
     return follow(id, onProgress, Math.min(wait * 1.5, SLOWEST_POLL_MS));
   }
@@ -118,6 +119,36 @@ export function startImports({ api, onKept }) {
     await onKept(idsOf(kept));
   }
 
+  // It goes on by itself, and is kept, when this page is closed.
+  async function fetchWearable(form) {
+    const { wearable, key } = Object.fromEntries(new FormData(form));
+    const label = find(`option[value=${wearable}]`, form).textContent;
+    const problem = find(".problem", form);
+    say(problem, "");
+    result.textContent = "";
+    try {
+      const { id } = await api.importWearable(wearable, key);
+      form.reset();
+      panel.open(t("Fetching from {wearable}", { wearable: label }));
+      const kept = await follow(id, (now) => {
+        result.textContent = tn({ one: "{n} conversation so far.", other: "{n} conversations so far." }, now.conversation_count);
+        if (now.status === "reading" && now.waits_for) result.append(" ", serverText(ended(now.waits_for)));
+      });
+      panel.close();
+      result.replaceChildren(...describe(kept));
+      await onKept(idsOf(kept));
+      const refused = kept.files.filter(({ status }) => status === "refused");
+      if (refused.length) {
+        panel.open(t("Not everything came"));
+        panel.list(refused);
+        panel.buttons([t("Close"), () => panel.close()]);
+      } else if (kept.asks_for_me) showMe(kept);
+    } catch (error) {
+      panel.close();
+      say(problem, error);
+    }
+  }
+
   // After pasted text: it is kept, and only who the owner is remains open.
   function showMe(imported) {
     panel.open(t("One question"));
@@ -142,6 +173,8 @@ export function startImports({ api, onKept }) {
     return addText(transcript.value, started ? new Date(started) : null);
   });
   find("#file").addEventListener("change", (event) => addFiles([...event.target.files]));
+  const wearable = find("#wearable form");
+  onSubmit(wearable, () => fetchWearable(wearable));
   acceptDrops(form, addFiles);
   return { addText };
 }

@@ -1041,6 +1041,8 @@ class ImportIn(TypedDict):
     uploads: NotRequired[list[Upload]]
     modified: NotRequired[list[str | None]]
     me: NotRequired[str | None]
+    wearable: NotRequired[Literal["limitless", "omi", "bee"] | None]
+    key: NotRequired[str | None]
 
 
 class ImportJobOut(TypedDict):

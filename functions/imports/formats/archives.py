@@ -19,7 +19,7 @@ MAX_RATIO = 200
 SMALL_BYTES = 1_048_576
 HEAD_BYTES = 8_192
 """Bytes by which a file is recognised."""
-DOCUMENT_SUFFIX = ".docx"
+DOCUMENT_SUFFIXES = (".docx", ".pdf", ".rtf")
 _BROKEN = (
     zipfile.BadZipFile,
     zlib.error,
@@ -71,7 +71,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
         with archive.open(info) as file:
             data = file.read(HEAD_BYTES)
-            if filetype.guess(data) is None or info.filename.lower().endswith(DOCUMENT_SUFFIX):
+            if filetype.guess(data) is None or info.filename.lower().endswith(DOCUMENT_SUFFIXES):
                 data += file.read(info.file_size + 1)
     except _BROKEN as error:
         raise UnreadableFile("it is damaged and cannot be unpacked") from error

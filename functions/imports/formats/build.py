@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from functions.imports.formats.drafts import (
     SECONDS_PER_WORD,
+    SILENT,
     Contents,
     Draft,
     LeftOut,
@@ -135,7 +136,7 @@ def _parse_part(part: Part, known_tasks: Collection[str], modified: datetime) ->
     content = _build_import(part.contents, known_tasks, modified)
     if content.is_empty:
         reasons = [left.reason for left in content.left_out]
-        return ParsedFile(name=part.name, reason=(reasons or ["nobody says anything in it"])[0])
+        return ParsedFile(name=part.name, reason=(reasons or [SILENT])[0])
     return ParsedFile(name=part.name, content=content, is_recognised=part.contents.is_recognised)
 
 

@@ -1,6 +1,6 @@
-"""SRT and WebVTT: cues with times, the speaker in a voice tag or before a colon.
+"""Subtitles, as SRT, WebVTT, SBV or SubStation Alpha: cues with times, the speaker in a voice tag or before a colon.
 
-Also called: subtitles, captions.
+Also called: captions.
 """
 
 import html
@@ -14,7 +14,9 @@ from functions.imports.formats.titles import find_start
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile
 
-SUFFIXES = (".srt", ".vtt")
+SUFFIXES = (".srt", ".vtt", ".sbv", ".ass", ".ssa")
+STYLED_MARK = "[Script Info]"
+"""The first line of SubStation Alpha."""
 _SAMPLE_LINES = 40
 MIN_NAMED_SHARE = 0.5
 """The least share of cues that begin with a name, where a colon is to mean a speaker."""
@@ -22,7 +24,7 @@ MAX_NEW_SHARE = 0.7
 """The largest share of cues whose first line stands above no other, where it is to be a name."""
 INSTANT_S = 0.05
 _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{1,2})[.,]([0-9]{1,3})"
-_TIMING_LINE = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}(?:\s.*)?")
+_TIMING_LINE = re.compile(rf"\s*{_TIME}(?:\s*-->\s*|,){_TIME}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}]*\}")
 _NAMED = re.compile(
@@ -44,8 +46,9 @@ def is_cues(file: TextFile) -> bool:
 
     A text that begins with a bracket is a chat or a transcript, which may quote cues.
     """
-    if file.text.lstrip().startswith(("{", "[")):
-        return False
+    start = file.text.lstrip()
+    if start.startswith(("{", "[")):
+        return start.startswith(STYLED_MARK)
     sample = file.text.splitlines()[:_SAMPLE_LINES]
     return PurePosixPath(file.name).suffix.lower() in SUFFIXES or any(
         map(_TIMING_LINE.fullmatch, sample)
@@ -54,7 +57,8 @@ def is_cues(file: TextFile) -> bool:
 
 def read_cues(file: TextFile) -> Contents:
     """Read the cues of a file. Raises UnreadableFile."""
-    cues = _name_first_lines([*_parse_cues(file.text)])
+    styled = [*_parse_styled(file.text.splitlines())]
+    cues = styled or _name_first_lines([*_parse_cues(file.text)])
     turns = _drop_repeated([turn for cue in cues for turn in _parse_cue(cue)])
     if not turns:
         raise UnreadableFile("it has no cues with words")
@@ -75,6 +79,22 @@ def _parse_cues(text: str) -> Iterator[Cue]:
             cue = following
         elif line.strip():
             cue.lines.append(line.strip())
+
+
+def _parse_styled(lines: Sequence[str]) -> Iterator[Cue]:
+    """Yield the cues of SubStation Alpha, whose columns a line names; words stand in the last one."""
+    columns: list[str] = []
+    for line in lines:
+        kind, _, values = line.partition(":")
+        if kind == "Format":
+            columns = [name.strip() for name in values.split(",")]
+        elif kind == "Dialogue" and columns and columns[-1] == "Text":
+            cells = dict(zip(columns, values.strip().split(",", len(columns) - 1), strict=False))
+            timing = _parse_timing(f"{cells.get('Start')},{cells.get('End')}")
+            words = re.sub(r"\\[Nn]", "\n", cells.get("Text", ""))
+            if timing and words.strip():
+                name = cells.get("Name", "").strip()
+                yield replace(timing, lines=[f"<v {name}>" if name else "", words])
 
 
 def _parse_timing(line: str) -> Cue | None:

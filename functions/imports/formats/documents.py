@@ -1,10 +1,12 @@
-"""Word documents among imported files, whose text is read as that of any file of the owner."""
+"""Documents among imported files: Word, PDF and Rich Text, whose text is read as that of any file of the owner."""
 
-from functions.imports.formats.archives import list_files
+from functions.imports.formats.archives import HEAD_BYTES, list_files
 from shared.library.decoding import UnreadableFile, decode
+from shared.library.pdf_text import PDF_MARK, open_pdf, read_page
 from shared.library.word_text import WORD_MEMBER, list_lines
 
 _MARK = b"PK"
+_RICH_TEXT_MARK = b"{\\rtf"
 
 
 def is_document(data: bytes) -> bool:
@@ -22,3 +24,31 @@ def read_document_text(data: bytes) -> str:
         if path == WORD_MEMBER:
             return "\n".join(list_lines(decode(unpack())))
     raise UnreadableFile("it is a document without a text")
+
+
+def is_pdf(data: bytes) -> bool:
+    return data.startswith(PDF_MARK)
+
+
+def read_pdf_text(data: bytes) -> str:
+    """Return the text of a PDF, a line for each of its lines. Raises UnreadableFile."""
+    with open_pdf(data) as document:
+        pages = [read_page(document, number) for number in range(len(document))]
+    text = "\n\n".join("\n".join(page.splitlines()) for page in pages)
+    if not text.strip():
+        raise UnreadableFile("it is a PDF without a text, only with pictures of pages")
+    return text
+
+
+def is_rich_text(data: bytes) -> bool:
+    return data[:HEAD_BYTES].lstrip().startswith(_RICH_TEXT_MARK)
+
+
+def read_rich_text(data: bytes) -> str:
+    """Return the text of Rich Text, which is ASCII with escapes. Raises UnreadableFile."""
+    from striprtf.striprtf import rtf_to_text  # few files need it
+
+    text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]  # it has no types
+    if not text.strip():
+        raise UnreadableFile("it is a document without a text")
+    return text

@@ -10,6 +10,8 @@ from shared.domain.value import value
 
 OWNER_NAMES = frozenset({"me", "you"})
 """The names that recorders give to their owner, in lower case."""
+SILENT = "nobody says anything in it"
+"""Why a conversation without words is left out."""
 SECONDS_PER_WORD = 0.4
 """The usual length of speech, for texts without times."""
 

@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
+from functions.imports.formats.drafts import (
+    SILENT,
+    Contents,
+    Draft,
+    LeftOut,
+    TextFile,
+    Turn,
+    is_owner_name,
+)
 from functions.imports.formats.json_fields import (
     Fields,
     find_number,
@@ -42,6 +50,7 @@ def read_export(file: TextFile) -> Contents:
     listed = _list_conversations(fields)
     restored = [item for item in listed if is_exported(item)]
     others = [item for item in listed if _has_segments(item) and not is_exported(item)]
+    silent = [item for item in listed if not is_exported(item) and not _has_segments(item)]
     memories, action_items, people = (list_objects(fields.get(name)) for name in EXPORTED_LISTS)
     whole = read_collections(fields) if _is_whole(fields) else Contents()
     return Contents(
@@ -52,6 +61,7 @@ def read_export(file: TextFile) -> Contents:
         restored=restored,
         records=whole.records,
         left=whole.left,
+        left_out=[LeftOut(title=_find_title(item), reason=SILENT) for item in silent],
     )
 
 
@@ -69,15 +79,18 @@ def _has_segments(item: Fields) -> bool:
 
 
 def _read_conversation(item: Fields) -> Draft:
-    structured = item.get("structured")
-    title = structured.get("title") if isinstance(structured, dict) else None
     names = ("id", "finished_at", "source", "language", "structured")
     return Draft(
         turns=[_read_segment(segment) for segment in list_objects(item["transcript_segments"])],
-        title=title if isinstance(title, str) else "",
+        title=_find_title(item),
         started_at=find_time(item, ("started_at", "created_at")),
         fields={name: item[name] for name in names if item.get(name) is not None},
     )
+
+
+def _find_title(item: Fields) -> str:
+    structured = item.get("structured")
+    return (find_text(structured, ("title",)) or "") if isinstance(structured, dict) else ""
 
 
 def _read_segment(item: Fields) -> Turn:

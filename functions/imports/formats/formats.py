@@ -16,10 +16,18 @@ from functions.imports.formats.keep_notes import is_keep_note, read_keep_note
 from functions.imports.formats.mail_files import is_mail, is_mailbox, read_mail, read_mailbox
 from functions.imports.formats.other_texts import is_other, refuse_other
 from functions.imports.formats.pages import is_page, read_page
+from functions.imports.formats.signal import (
+    is_signal,
+    is_signal_text,
+    read_signal,
+    read_signal_text,
+)
 from functions.imports.formats.slack import is_slack, read_slack
 from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken_lists
+from functions.imports.formats.tables import is_table, read_table
 from functions.imports.formats.telegram import is_telegram, read_telegram
 from functions.imports.formats.transcripts import read_transcript
+from functions.imports.formats.wearables import is_wearable, read_wearable
 from shared.domain.value import value
 
 
@@ -36,7 +44,9 @@ FORMATS = (
     Format(name="chats of Telegram", detect=is_telegram, read=read_telegram),
     Format(name="Messenger, Google Chat, Discord", detect=is_chat_list, read=read_chat_list),
     Format(name="day of a channel of Slack", detect=is_slack, read=read_slack),
+    Format(name="chats of Signal", detect=is_signal, read=read_signal),
     Format(name="note of Google Keep", detect=is_keep_note, read=read_keep_note),
+    Format(name="recordings of Limitless or Bee", detect=is_wearable, read=read_wearable),
     Format(name="export of Omi or of us", detect=is_export, read=read_export),
     Format(
         name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists
@@ -47,7 +57,9 @@ FORMATS = (
     Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
     Format(name="mail", detect=is_mail, read=read_mail),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),
-    Format(name="SRT or WebVTT", detect=is_cues, read=read_cues),
+    Format(name="Signal as text", detect=is_signal_text, read=read_signal_text),
+    Format(name="table", detect=is_table, read=read_table),
+    Format(name="subtitles", detect=is_cues, read=read_cues),
     Format(name="transcript, chat or notes", detect=lambda _: True, read=read_transcript),
 )
 

@@ -6,7 +6,7 @@ A file's layout is the one that explains most of its lines. None of them knows w
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal
 
 from functions.imports.formats.stamps import CHAT_CLOCK, CLOCK, DATE, WORD, parse_clock
@@ -138,12 +138,17 @@ TIME_WORDS = Layout(
     ),
 )
 """Words behind a time in brackets or with seconds; a plan of a day has neither."""
+_NAME_LINE = re.compile(r"[^\W\d_](?:[^.!?…:;,。？！\n]{0,40}[^\W_])?:?")
 BEGINNING_S = 60.0
 SENTENCE_ENDS = ".?!…。？！"
 MAX_UNREPEATED = 3
 """Lines of a dialogue in which nobody speaks twice; more of them are a list of fields."""
 MIN_SHARE = 0.5
 """The least share of lines that begin with a name where no times stand beside the names."""
+MAX_NAMES = 50
+"""Speakers who stand on lines of their own; more of them are headings."""
+MIN_FIELDS = 3
+"""Lines of a paragraph that make it a record, if another has the same names."""
 MIN_TIMED_SHARE = 0.3
 """The same where lines with a time stand between them: above such a transcript programs write notes."""
 
@@ -158,8 +163,10 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
         return best
     spoken = [line for line in written if not CLOCK_LINE.fullmatch(line)]
     least = MIN_SHARE if spoken == written else MIN_TIMED_SHARE
-    if _is_dialogue(spoken, least):
+    if _is_dialogue(spoken, least) and not _is_list_of_records(lines):
         return NAME_WORDS
+    if names := _find_name_lines(written):
+        return Layout(kind="heading", pattern=re.compile(f"(?P<name>{'|'.join(names)}):?"))
     if _has_offsets(written):
         return TIME_ONLY
     timed = sum(1 for line in written if TIME_WORDS.match(line))
@@ -202,3 +209,44 @@ def _is_dialogue(written: Sequence[str], least: float) -> bool:
     if max(Counter(names).values()) == 1:
         return share == 1 and len(written) <= MAX_UNREPEATED
     return len(named) >= MIN_SHARE * (named[-1] - named[0] + 1) and share >= least
+
+
+def _is_list_of_records(lines: Sequence[str]) -> bool:
+    """Tell whether paragraphs are the fields of records: the same names again, and no sentences behind them."""
+    paragraphs = [
+        [header for line in group if (header := NAME_WORDS.match(line))]
+        for is_written, group in groupby(lines, key=bool)
+        if is_written
+    ]
+    records = [headers for headers in paragraphs if len(headers) >= MIN_FIELDS]
+    firsts = Counter(tuple(header.name for header in headers[:MIN_FIELDS]) for headers in records)
+    words = [header.words for headers in records for header in headers]
+    sentences = sum(text[-1] in SENTENCE_ENDS for text in words)
+    return max(firsts.values(), default=0) > 1 and sentences < MIN_SHARE * len(words)
+
+
+def _find_name_lines(written: Sequence[str]) -> list[str]:
+    """Return the names that stand on lines of their own above what each says, escaped; none without such lines.
+
+    One of them speaks again, each has a sentence below, and they make up a good part of the lines.
+    """
+    found = Counter(line.rstrip(":") for line in written if _NAME_LINE.fullmatch(line))
+    stems = Counter(_drop_number(name) for name in found)
+    names = {
+        name
+        for name, count in found.items()
+        if count > 1 or (_drop_number(name) != name and stems[_drop_number(name)] > 1)
+    }
+    at = [n for n, line in enumerate(written) if line.rstrip(":") in names]
+    are_above = all(
+        following.rstrip(":") not in names and following[-1] in SENTENCE_ENDS
+        for following in (written[n + 1] if n + 1 < len(written) else "-" for n in at)
+    )
+    is_used = 1 < len(names) <= MAX_NAMES and len(names) < len(at)
+    is_frequent = len(at) >= MIN_TIMED_SHARE * len(written)
+    return sorted(map(re.escape, names)) if is_used and is_frequent and are_above else []
+
+
+def _drop_number(name: str) -> str:
+    """Return what stands before the number of a speaker whom nobody named."""
+    return name.rstrip("0123456789")

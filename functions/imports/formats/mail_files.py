@@ -4,7 +4,7 @@ Also called: email import.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from email import message_from_string, policy
@@ -12,6 +12,7 @@ from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 
 from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
+from functions.imports.formats.unread import count_unread_lines
 from shared.integrations.html_text import extract_text
 from shared.library.decoding import UnreadableFile, decode
 
@@ -66,10 +67,10 @@ def read_mailbox(file: TextFile) -> Contents:
 def read_mail(file: TextFile) -> Contents:
     """Read a mail: each paragraph is said by its sender. Raises UnreadableFile."""
     mail = _parse(file)
-    words = _read_body(mail)
+    words, quoted = _divide_quotations(_read_body(mail).splitlines())
     turns = [
         Turn(text=paragraph.strip(), speaker=_find_sender(mail))
-        for paragraph in re.split(r"\n\s*\n", "\n".join(words.splitlines()))
+        for paragraph in re.split(r"\n\s*\n", "\n".join(words))
         if paragraph.strip()
     ]
     if not turns:
@@ -78,17 +79,35 @@ def read_mail(file: TextFile) -> Contents:
         conversations=[
             Draft(turns=turns, title=_find_field(mail, "subject"), started_at=_find_date(mail))
         ],
-        left_out=list(_count_attached(mail)),
+        left_out=[*count_unread_lines(quoted, ""), *_count_attached(mail)],
+    )
+
+
+def _divide_quotations(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what the sender wrote, and what it quotes of others, with the line above that says of whom.
+
+    A mail that holds nothing else is what it quotes.
+    """
+    quoted = {at for at, line in enumerate(lines) if line.startswith(">")}
+    for at in sorted(quoted):
+        above = next((n for n in range(at - 1, -1, -1) if lines[n].strip()), at)
+        if above not in quoted and lines[above].rstrip().endswith(":"):
+            quoted.add(above)
+    own = [line for at, line in enumerate(lines) if at not in quoted]
+    return (
+        (own, [lines[at] for at in sorted(quoted)]) if any(map(str.strip, own)) else ([*lines], [])
     )
 
 
 def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
-    """Count the words of attached texts, which are not read."""
+    """Name the attachments, which are not read, with the words of those that are text."""
     for part in mail.iter_attachments():
         content = part.get_payload(decode=True)
-        words = len(content.split()) if isinstance(content, bytes) else 0
-        if words and part.get_content_maintype() == "text":
-            reason = f"{words} words of an attachment are not read"
+        is_text = part.get_content_maintype() == "text"
+        words = len(content.split()) if is_text and isinstance(content, bytes) else 0
+        counted = f"{words} words of an attachment are" if words else "an attachment is"
+        if words or part.get_filename():
+            reason = f"{counted} not read"
             yield LeftOut(title=part.get_filename() or "", reason=reason, words=words)
 
 

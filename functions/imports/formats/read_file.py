@@ -3,24 +3,31 @@
 Also called: file format detection, parser.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
 import filetype
 
+from functions.imports.formats.archived_chats import Surroundings, read_surroundings
 from functions.imports.formats.archives import list_files
-from functions.imports.formats.documents import is_document, read_document_text
+from functions.imports.formats.chat_lists import is_chat_list
+from functions.imports.formats.documents import (
+    is_document,
+    is_pdf,
+    is_rich_text,
+    read_document_text,
+    read_pdf_text,
+    read_rich_text,
+)
 from functions.imports.formats.drafts import Contents, join_records
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
 from functions.imports.formats.formats import read_text_file
 from functions.imports.formats.json_text import open_text
+from functions.imports.formats.pages import ask_without_speakers
 from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
-from functions.imports.formats.slack import (
-    LIST_FILES as SLACK_LISTS,
-)
-from functions.imports.formats.slack import PEOPLE_FILE, is_slack, read_channel_day, read_people
+from functions.imports.formats.slack import is_slack, read_channel_day
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
 
@@ -47,19 +54,18 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         return [_read_part(name, partial(_read_single, name, data))]
     stem = PurePosixPath(name).stem
     try:
-        people = _find_slack_people(data)
+        surroundings = read_surroundings(list_files(data))
         parts = [
-            _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack, people))
+            _read_part(f"{name}/{path}", partial(_read_member, stem, path, unpack, surroundings))
             for path, unpack in _list_members(data)
         ]
     except UnreadableFile as error:
         return [Part(name=name, refusal=error)]
-    passed_over = SLACK_LISTS if people else frozenset[str]()
     told = [
         part
         for part in parts
         if not isinstance(part.refusal, EmptyPart)
-        and (part.contents or PurePosixPath(part.name).name not in passed_over)
+        and (part.contents or PurePosixPath(part.name).name not in surroundings.passed_over)
     ]
     return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
 
@@ -92,15 +98,6 @@ def _list_members(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
             yield path, unpack
 
 
-def _find_slack_people(data: bytes) -> dict[str, str]:
-    """Return the names of the people in an export of Slack by id; none in another archive."""
-    for path, unpack in list_files(data):
-        if PurePosixPath(path).name == PEOPLE_FILE:
-            with suppress(UnreadableFile):
-                return read_people(open_text(path, decode(unpack())).content)
-    return {}
-
-
 def _read_part(name: str, read: Callable[[], Contents]) -> Part:
     try:
         return Part(name=name, contents=read())
@@ -118,8 +115,16 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
 
 def _read_single(name: str, data: bytes) -> Contents:
     """Read a file that is no archive. Raises UnreadableFile."""
-    text = read_document_text(data) if is_document(data) else decode(data)
-    return read_text_file(open_text(name, text))
+    contents = read_text_file(open_text(name, _read_text(data)))
+    return ask_without_speakers(contents) if is_pdf(data) else contents
+
+
+def _read_text(data: bytes) -> str:
+    if is_pdf(data):
+        return read_pdf_text(data)
+    if is_rich_text(data):
+        return read_rich_text(data)
+    return read_document_text(data) if is_document(data) else decode(data)
 
 
 def _is_archive(data: bytes) -> bool:
@@ -127,26 +132,42 @@ def _is_archive(data: bytes) -> bool:
 
 
 def _read_member(
-    stem: str, path: str, unpack: Callable[[], bytes], people: Mapping[str, str]
+    stem: str, path: str, unpack: Callable[[], bytes], surroundings: Surroundings
 ) -> Contents:
-    """Read a file of an archive: a list of an export by its name, a chat by the archive's.
-
-    `people` are those of an export of Slack, where a folder is a channel.
-    """
+    """Read a file of an archive: a list of an export by its name, a chat by the archive's."""
     inner, data = PurePosixPath(path), unpack()
-    is_json = inner.suffix == ".json"
-    if is_json and people and is_slack(messages := open_text(path, decode(data))):
-        return read_channel_day(messages.content, title=inner.parent.name, people=people)
-    if is_json and inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
-        return read_collection(inner.stem, open_text(path, decode(data)).content)
-    if is_json and inner.stem in EXPORTED_LISTS:
-        text = decode(data)
-        if open_text(path, text).content == []:
-            raise EmptyPart("nothing stands in it")
-        return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {text}}}'))
-    if _is_archive(data):  # it may hold itself
-        raise UnreadableFile("an archive in an archive is not read")
+    if _is_archive(data) and not is_document(data):  # it may hold itself
+        raise UnreadableFile(
+            "an archive in an archive is not read: unpack it, and import what is in it"
+        )
+    if inner.suffix == ".json":
+        return _read_json(stem, inner, data, surroundings)
     return _read_single(f"{stem}{inner.suffix}" if inner.stem == "_chat" else inner.name, data)
+
+
+def _read_json(
+    stem: str, inner: PurePosixPath, data: bytes, surroundings: Surroundings
+) -> Contents:
+    """Read a JSON file whose place may tell what it is: part of a chat, or a list of our export."""
+    file = open_text(inner.name, decode(data))
+    if surroundings.people and is_slack(file):
+        title = inner.parent.name
+        return read_channel_day(file.content, title=title, people=surroundings.people)
+    if is_chat_list(file):  # other programs call their files as we do
+        return _name_chats(read_text_file(file), surroundings.titles.get(str(inner.parent), ""))
+    if inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
+        return read_collection(inner.stem, file.content)
+    if inner.stem in EXPORTED_LISTS:
+        if file.content == []:
+            raise EmptyPart("nothing stands in it")
+        return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {file.text}}}'))
+    return read_text_file(file)
+
+
+def _name_chats(contents: Contents, title: str) -> Contents:
+    """Give the chats that name themselves nowhere the title that stands beside them."""
+    drafts = [replace(draft, title=draft.title or title) for draft in contents.conversations]
+    return replace(contents, conversations=drafts)
 
 
 def _join(contents: Iterable[Contents]) -> Contents:

@@ -43,6 +43,8 @@ OWNER_FIELDS = ("role", "sender", "speakerIdentifier")
 OWNER_VALUES = ("user", "human")
 SPOKEN_ROLES = ("user", "assistant")
 """The roles of a chat with an assistant; what tools and the system write is not said."""
+MAX_NUMBER_CHARS = 3
+"""Of the number of a speaker; a longer one is that of a telephone."""
 MAX_DEPTH = 8
 MIN_MILLISECONDS = 250
 """A turn of so many seconds is none: its times are milliseconds."""
@@ -239,8 +241,9 @@ def _find_speaker(item: Fields, names: Sequence[str]) -> str:
         found = item.get(name)
         if isinstance(found, dict):
             found = find_text(found, ("name", "displayName", "display_name", "role"))
-        if isinstance(found, int) and not isinstance(found, bool):
-            return f"Speaker {found}"
+        number = str(found).strip() if isinstance(found, int | str) else ""
+        if number.isdecimal() and (isinstance(found, int) or len(number) <= MAX_NUMBER_CHARS):
+            return f"Speaker {number}"
         if isinstance(found, str) and found.strip():
             return found.strip()
     return ""

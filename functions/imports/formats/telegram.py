@@ -7,6 +7,7 @@ from typing import Any
 from functions.imports.formats.chats import Message, build_chat
 from functions.imports.formats.drafts import Contents, Draft, TextFile
 from functions.imports.formats.json_fields import Fields, find_text, find_time, list_objects
+from functions.imports.formats.unread import count_unread_fields
 
 CHAT_LISTS = ("chats", "left_chats")
 """Where an export of a whole account has chats."""
@@ -17,9 +18,12 @@ def is_telegram(file: TextFile) -> bool:
 
 
 def read_telegram(file: TextFile) -> Contents:
-    owner = _find_owner(file.content)
-    drafts = [_read_chat(chat, owner) for chat in _list_chats(file.content)]
-    return Contents(conversations=list(chain.from_iterable(drafts)))
+    owner, chats = _find_owner(file.content), _list_chats(file.content)
+    drafts = list(chain.from_iterable(_read_chat(chat, owner) for chat in chats))
+    unread = [
+        item for chat in chats for item in _list_messages(chat) if not _flatten(item.get("text"))
+    ]
+    return Contents(conversations=drafts, left_out=count_unread_fields(unread, drafts))
 
 
 def _list_chats(content: Any) -> list[Fields]:
@@ -46,15 +50,20 @@ def _find_owner(content: Fields) -> str | None:
 
 def _read_chat(chat: Fields, owner: str | None) -> Iterator[Draft]:
     messages = [
-        Message(at=at, speaker=str(item.get("from") or ""), text=text)
-        for item in list_objects(chat["messages"])
-        if item.get("type", "message") == "message"
-        and (text := _flatten(item.get("text", "")).strip())
+        Message(at=at, speaker=find_text(item, ("from", "from_id")) or "", text=text)
+        for item in _list_messages(chat)
+        if (text := _flatten(item.get("text", "")).strip())
         and (at := find_time(item, ("date_unixtime", "date")))
     ]
     messages.sort(key=lambda message: message.at)
     title = chat.get("name")
     return build_chat(messages, title=title if isinstance(title, str) else "", owner=owner)
+
+
+def _list_messages(chat: Fields) -> list[dict[str, Any]]:
+    """List what people sent; other items tell what happened in the chat."""
+    items = list_objects(chat["messages"])
+    return [item for item in items if item.get("type", "message") == "message"]
 
 
 def _flatten(text: Any) -> str:

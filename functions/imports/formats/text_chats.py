@@ -35,7 +35,9 @@ def read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> It
         and not _has_open_quote(block.header.name)
         and (text := _clean_message(block.text))
     ]
-    return build_chat(messages, title=heading or find_title(name, [], _list_notices(blocks)))
+    senders = list(dict.fromkeys(message.speaker for message in messages))
+    title = heading or find_title(name, [], _list_notices(blocks), senders)
+    return build_chat(messages, title=title)
 
 
 def _has_open_quote(name: str) -> bool:

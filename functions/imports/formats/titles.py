@@ -11,7 +11,7 @@ MAX_TITLE_CHARS = 200
 MIN_COMMON_CHARS = 4
 _OTTER_SUFFIX = re.compile(r"[_ ]otter[_. ]ai$", re.IGNORECASE)
 _WHATSAPP = re.compile(
-    r".*?WhatsApp\s*(?:\S{1,15}\s+[-–]\s+|(?:[-–]\s*)?(?:[Cc]hat\s*)?(?:[-–]\s*|[^\W\d_A-Z]{2,5}\s+)?)"
+    r".*?WhatsApp\s*(?:\S{1,15}\s+[-–]\s+|(?:-[^\W\d_A-Z]\S*\s+|[-–]\s*)?(?:[Cc]hat\s*)?(?:[-–]\s*|[^\W\d_A-Z]{2,5}\s+)?)"
 )
 _QUOTED = re.compile(r"[\"“„«](?P<name>[^\"”“»\n]{1,100})[\"”“»]")
 HEADING = re.compile(r"#{1,6}\s+(?P<text>.+)")
@@ -27,23 +27,30 @@ _BAR = re.compile(r"\s+[|•·]\s+")
 """What stands between the date of a recording and its length, or who was there."""
 
 
-def find_title(name: str, preamble: Sequence[str], notices: Sequence[str] = ()) -> str:
-    """Return the title that a file carries, or an empty text."""
+def find_title(
+    name: str, preamble: Sequence[str], notices: Sequence[str] = (), senders: Sequence[str] = ()
+) -> str:
+    """Return the title that a file carries, or an empty text; `senders` are those of a chat."""
     stem = name.replace("_", " ").strip()
     titles = (
-        _find_chat_title(name, notices),
+        _find_chat_title(name, notices, senders),
         find_heading(preamble),
-        _find_common(stem, preamble),
+        _find_common(cut_at_date(name).replace("_", " "), preamble),
         _OTTER_SUFFIX.sub("", stem) if _OTTER_SUFFIX.search(stem) else "",
         _read_first_line(preamble) if preamble else "",
     )
     return next((title for title in titles if title), "")[:MAX_TITLE_CHARS]
 
 
-def _find_chat_title(name: str, notices: Sequence[str]) -> str:
-    """Return the name of a chat: what its file is called after, else what its notices quote."""
+def _find_chat_title(name: str, notices: Sequence[str], senders: Sequence[str]) -> str:
+    """Return the name of a chat: what its file is called after, else what its notices quote.
+
+    In some languages the name of the other one stands before the program's.
+    """
     if "whatsapp" in name.casefold() and (title := _WHATSAPP.sub("", name, count=1).strip()):
-        return title
+        front = name[: name.casefold().index("whatsapp")]
+        before = [sender for sender in senders if len(sender) > 1 and sender in front]
+        return max(before, key=len, default=title)
     quoted = (match["name"] for notice in notices for match in _QUOTED.finditer(notice))
     return next(quoted, "")
 
@@ -57,7 +64,7 @@ def find_heading(lines: Sequence[str]) -> str:
 def _find_common(stem: str, preamble: Sequence[str]) -> str:
     """Return how both the file's name and one of its first lines begin."""
     for line in preamble:
-        title = _clean(line[: _count_common(cut_at_date(stem).casefold(), line.casefold())])
+        title = _clean(line[: _count_common(stem.casefold(), line.casefold())])
         if len(title) >= MIN_COMMON_CHARS:
             return title
     return ""

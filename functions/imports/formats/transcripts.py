@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
 from functions.imports.formats.blocks import Block, date_blocks, drop_addressees
-from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
+from functions.imports.formats.drafts import SILENT, Contents, Draft, TextFile, Turn, is_owner_name
 from functions.imports.formats.front_matter import read_front_matter
 from functions.imports.formats.layouts import (
     CLOCK_LINE,
@@ -105,7 +105,7 @@ def _find_dialogue(lines: Sequence[str]) -> int:
 
 def _require_speech(drafts: Sequence[Draft]) -> Contents:
     if not any(draft.turns for draft in drafts):
-        raise UnreadableFile("nobody says anything in it")
+        raise UnreadableFile(SILENT)
     return Contents(conversations=drafts)
 
 

@@ -24,6 +24,7 @@ from functions.imports.plan.start_import import (
     schedule_step,
 )
 from functions.imports.plan.stored_plan import Item, read_batch
+from functions.imports.plan.wearable_steps import read_next_pages
 from functions.imports.refusals import (
     CONVERSATION_KINDS,
     REFUSALS,
@@ -71,6 +72,8 @@ def _is_early(deps: ImportDeps, stored: FileImport) -> bool:
 
 
 async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
+    if stored.status == "reading" and stored.wearable:
+        return await read_next_pages(deps, uid, stored, stored.wearable)
     if stored.status == "reading":
         async with _READING:
             return await _read_upload(deps, uid, stored)

@@ -14,8 +14,8 @@ from shared.library.isolated_reading import ReadingDeps, read_isolated
 from shared.resilience.isolation import LimitReached, Limits
 
 SMALL_BYTES = 65_536
-"""A file that any reader is through with in an instant; but no archive."""
-ARCHIVE_MARK = b"PK"
+"""A file that any reader is through with in an instant; but no archive, and nothing that a library in C reads."""
+ISOLATED_MARKS = (b"PK", b"%PDF-")
 
 
 async def plan_files(
@@ -45,7 +45,7 @@ async def plan_files(
 
 
 def _is_small(source: SourceFile) -> bool:
-    return len(source.data) <= SMALL_BYTES and not source.data.startswith(ARCHIVE_MARK)
+    return len(source.data) <= SMALL_BYTES and not source.data.startswith(ISOLATED_MARKS)
 
 
 def _plan_small(sources: Sequence[SourceFile], zone: str, now: datetime) -> list[Plan]:

@@ -35,9 +35,9 @@ async def start_import(
 
     `sources` are SourceFiles. Raises TooMany.
     """
-    new = await _build_import(deps, uid, is_preview=is_preview)
+    new = await build_import(deps, uid, is_preview=is_preview)
     read, _ = await read_sources(deps, uid, new, sources)
-    return await _add(deps, uid, read)
+    return await add_import(deps, uid, read)
 
 
 async def start_uploaded_import(
@@ -54,11 +54,13 @@ async def start_uploaded_import(
     """
     for name in uploads:
         await get_complete(deps, uid, name)
-    new = await _build_import(deps, uid, is_preview=is_preview)
-    return await _add(deps, uid, replace(new, uploads=tuple(uploads), modified=tuple(modified)))
+    new = await build_import(deps, uid, is_preview=is_preview)
+    return await add_import(
+        deps, uid, replace(new, uploads=tuple(uploads), modified=tuple(modified))
+    )
 
 
-async def _build_import(deps: ImportDeps, uid: UserId, *, is_preview: bool) -> FileImport:
+async def build_import(deps: ImportDeps, uid: UserId, *, is_preview: bool) -> FileImport:
     """Build an import, after the task that deletes it and its blobs in the end."""
     await _make_room(deps, uid)
     now = deps.clock.now()
@@ -87,18 +89,25 @@ async def _make_room(deps: ImportDeps, uid: UserId) -> None:
         await discard(deps, uid, previews[0].id)
 
 
-async def _add(deps: ImportDeps, uid: UserId, new: FileImport) -> FileImport:
+async def add_import(deps: ImportDeps, uid: UserId, new: FileImport) -> FileImport:
+    """Store an import, and have its first step done."""
     stored = await deps.stores.file_imports.add(uid, new)
     await schedule_step(deps, uid, stored)
     return stored
 
 
 async def read_sources(
-    deps: ImportDeps, uid: UserId, stored: FileImport, sources: Sequence[Any]
+    deps: ImportDeps,
+    uid: UserId,
+    stored: FileImport,
+    sources: Sequence[Any],
+    *,
+    refusals: Sequence[Any] = (),
+    has_more: bool = False,
 ) -> tuple[FileImport, list[dict[str, Any]]]:
-    """Read files behind those that are read.
+    """Read files behind those that are read; `refusals` are plans that say why others are not.
 
-    Returns the import as it is then, not yet stored, and what became of each file.
+    Reading is over with them, unless there are uploads behind them, or `has_more`. Returns the import as it is then, not yet stored, and what became of each file.
     """
     from functions.imports.plan.plan import plan_refusal, shorten_lists
     from functions.imports.plan.plan_files import plan_files
@@ -109,6 +118,7 @@ async def read_sources(
         await plan_sound(deps, uid, source, plan, profile.zone)
         for source, plan in zip(sources, read_plans, strict=True)
     ]
+    plans += refusals
     shorten_lists([entry for plan in plans for entry in plan.entries])
     await _mark_known(deps, uid, [entry for plan in plans for entry in plan.entries])
     try:
@@ -124,7 +134,7 @@ async def read_sources(
         batch_count=batch_count,
         conversation_count=stored.conversation_count + _count_kept(entries),
     )
-    is_done = read.read_count >= len(read.uploads)
+    is_done = not has_more and read.read_count >= len(read.uploads)
     return (_finish_reading(read) if is_done else read), entries
 
 
@@ -228,7 +238,7 @@ async def schedule_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> No
     if not stored.is_working:
         return
     place = f"{stored.round}-{stored.read_count}-{stored.position}"
-    wait = f"-{stored.resumes_at:%d%H%M}" if stored.resumes_at else ""
+    wait = f"-{stored.resumes_at:%d%H%M%S}" if stored.resumes_at else ""
     name = f"import-{telemetry.hash_id(uid)}-{stored.id}-{place}{wait}"
     body = {"uid": uid, "id": stored.id}
     await deps.tasks.create(TARGET, name, body, at=stored.resumes_at)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
-from shared.domain.errors import NotFound, TooLarge
+from shared.domain.errors import TooLarge
 from shared.domain.files.file_import import FileImport, import_folder
 from shared.domain.ids import UserId
 from shared.domain.value import value
@@ -90,13 +90,9 @@ def _parse_item(line: str) -> Item:
 
 async def read_report(blobs: Blobs, uid: UserId, stored: FileImport) -> list[dict[str, Any]]:
     """Return what became of each file that is read."""
-    sources = range(max(1, len(stored.uploads)))
     entries: list[dict[str, Any]] = []
-    for number in sources:
-        try:
-            text = await _read(blobs, f"{import_folder(uid, stored.id)}/reports/{number}")
-        except NotFound:
-            break
+    for number in range(stored.read_count):
+        text = await _read(blobs, f"{import_folder(uid, stored.id)}/reports/{number}")
         entries += json.loads(text)
     return entries
 

@@ -1,7 +1,4 @@
-"""PDF: the text of each page, and a picture of the first.
-
-Also called: PDF extraction.
-"""
+"""PDF: the text of each page, and a picture of the first."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,44 +6,29 @@ from typing import TYPE_CHECKING
 from functions.media.files.file_content import FileContent, PageCollector, Unreadable
 from functions.media.files.pictures import THUMBNAIL_SIDE, build_thumbnail
 from shared.domain.files.file import PDF_TYPE
+from shared.library.decoding import UnreadableFile
+from shared.library.pdf_text import open_pdf, read_page
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 NO_TEXT = "no text is in it, only pictures of pages. Send the pages as pictures"
-_PASSWORD_ERRORS = ("password", "Unsupported security")
 
 
 def read_pdf(path: Path) -> FileContent:
     """Raises Unreadable for one that is protected, damaged or has no text."""
-    import pypdfium2
-
     try:
-        document = pypdfium2.PdfDocument(path)
-    except pypdfium2.PdfiumError as error:
-        is_protected = any(sign in str(error) for sign in _PASSWORD_ERRORS)
-        reason = "it is protected by a password" if is_protected else "its PDF is damaged"
-        raise Unreadable(reason) from error
-    with document:
-        pages = PageCollector()
-        for number in range(len(document)):
-            pages.add(_read_page(document, number))
-        return FileContent(
-            media_type=PDF_TYPE,
-            pages=pages.finish(nothing=NO_TEXT),
-            thumbnail=_draw_first(document),
-        )
-
-
-def _read_page(document: "PdfDocument", number: int) -> str:
-    """Return the text of a page; none of one that is damaged."""
-    import pypdfium2
-
-    try:
-        page = document[number]
-        return str(page.get_textpage().get_text_bounded())
-    except pypdfium2.PdfiumError:
-        return ""
+        with open_pdf(path) as document:
+            pages = PageCollector()
+            for number in range(len(document)):
+                pages.add(read_page(document, number))
+            return FileContent(
+                media_type=PDF_TYPE,
+                pages=pages.finish(nothing=NO_TEXT),
+                thumbnail=_draw_first(document),
+            )
+    except UnreadableFile as error:
+        raise Unreadable(str(error)) from error
 
 
 def _draw_first(document: "PdfDocument") -> bytes:

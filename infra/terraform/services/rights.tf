@@ -12,6 +12,9 @@ locals {
     tool_proxy      = "roles/cloudkms.cryptoKeyDecrypter"
     deliver_webhook = "roles/cloudkms.cryptoKeyDecrypter"
     listen          = "roles/cloudkms.cryptoKeyDecrypter"
+    # One seals the key of a wearable, the other opens it.
+    library      = "roles/cloudkms.cryptoKeyEncrypter"
+    import_files = "roles/cloudkms.cryptoKeyDecrypter"
   }
 }
 

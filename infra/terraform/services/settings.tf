@@ -21,6 +21,8 @@ locals {
   # These build the same dependencies and so are told both keys; which of them may use which, rights.tf says.
   key_functions   = ["apps", "deliver_webhook", "listen", "on_conversation_processed", "tool_proxy"]
   token_functions = ["apps", "tool_proxy"]
+  # They build what seals the key of a wearable.
+  wearable_functions = ["import_files", "library", "mcp"]
   # Who opens the documents of sealed chats.
   sealing_functions = ["chat", "close_run"]
 
@@ -46,6 +48,7 @@ locals {
   optional_settings = toset(concat(
     ["CACHE_MARKS", "CORS_ORIGINS", "FALLBACK_BASE_URL", "FALLBACK_MODELS", "FLEX_PROCESSING", "HARM_LIMIT", "HARM_THRESHOLD", "INJECTION_THRESHOLD", "LINK_CHECKS", "MASKING", "MISUSE_THRESHOLD", "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "REALTIME_MODEL"],
     ["EMBEDDING_DIMENSIONS", "TOKENS_PER_MINUTE", "TOKEN_PRICES", "PINECONE_DENSE_HOSTS", "PINECONE_SPARSE_HOSTS", "TRANSCRIPTION_BASE_URL", "TRANSCRIPTION_MODEL", "LIVE_TRANSCRIPTION", "DEEPGRAM_BASE_URL", "MODEL_EMBEDDINGS", "OMI_DOCUMENTS"],
+    ["BEE_BASE_URL", "LIMITLESS_BASE_URL", "OMI_BASE_URL"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_TRACES_SAMPLER_ARG"],
     flatten([for role in ["AGENT", "FAST", "PERSONA", "PERSONA_PREMIUM", "READER", "STANDARD"] : ["MODEL_${role}", "MODEL_${role}_WINDOW"]]),
     [for quota in ["FILE_SECONDS", "FOLLOWERS", "INGESTED_BYTES", "LIVE_CALLS", "OUTBOUND_CALLS", "READING_TOKENS", "RECORDED_SECONDS", "RENEWALS", "SOUND_BYTES", "STORED_BYTES", "TOKENS", "TURNS"] : "QUOTA_${quota}"],
@@ -59,6 +62,7 @@ locals {
         KMS_KEY         = local.foundation.tokens_key
         SIGNING_KMS_KEY = local.foundation.signing_key
       } : {},
+      contains(local.wearable_functions, name) ? { SIGNING_KMS_KEY = local.foundation.signing_key } : {},
       contains(local.sealing_functions, name) ? { SEALING_KMS_KEY = local.foundation.sealing_key } : {},
       contains(local.token_functions, name) ? { for provider, id in local.foundation.oauth_clients : "${upper(provider)}_CLIENT_ID" => id } : {},
       # A task calls an internal function at its URL, as the account of this call.

@@ -7,6 +7,7 @@ from shared.domain.ids import UserId
 from shared.domain.value import value
 
 IMPORT_TTL = timedelta(days=7)
+WearableName = Literal["limitless", "omi", "bee"]
 ImportStatus = Literal["reading", "preview", "keeping", "completed"]
 
 
@@ -30,6 +31,7 @@ class FileImport:
     decided yet. `text_files` are the numbers of files that nobody knows and that are kept as text.
     Each decision begins a `round`. Of `conversation_count` conversations, `kept_count` are in the
     library, and `refused` are the first of the items that it did not take. Where a quota is used up, it goes on at `resumes_at`, and `waits_for` says why.
+    Of a `wearable`, pages are fetched from `cursor` on by its owner's key, which is sealed, and empty once they are all read.
     """
 
     id: str
@@ -50,6 +52,9 @@ class FileImport:
     refused: tuple[RefusedItem, ...] = ()
     resumes_at: datetime | None = None
     waits_for: str = ""
+    wearable: WearableName | None = None
+    cursor: str = ""
+    sealed_key: str = ""
 
     @property
     def is_open(self) -> bool:

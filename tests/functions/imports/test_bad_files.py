@@ -70,7 +70,7 @@ def build_nested_zip() -> bytes:
         ("a.txt", " \n\n", "it is empty"),
         ("a.txt", "\x00\x01\x02 text", "it is no text"),
         ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "it is no text, but image/png"),
-        ("a.pdf", b"%PDF-1.7\n", "it is no text, but application/pdf"),
+        ("a.pdf", b"%PDF-1.7\n", "its PDF is damaged"),
         ("a.json", '{"conversations": [', "its JSON is broken at line 1, column 20"),
         ("a.json", "[" * 100_000, "its JSON is nested too deeply"),
         ("a.json", '{"price": 3}', "it holds neither conversations nor segments"),

@@ -68,6 +68,51 @@ Feb 02, 2026  2:42:00 AM You named the conversation Home
 
 """
 TURNS = "Ann  0:01\nIt leaks.\n\nBo  0:04\nI call.\n\nMade by https://x.example/a/b/c\n"
+SIGNAL = [
+    {"version": "1"},
+    {"recipient": {"id": "1", "self": {}}},
+    {"recipient": {"id": "2", "contact": {"profileGivenName": "Ann", "profileFamilyName": "Lee"}}},
+    {"chat": {"id": "7", "recipientId": "2"}},
+    {
+        "chatItem": {
+            "chatId": "7",
+            "authorId": "1",
+            "dateSent": "1770000060000",
+            "standardMessage": {"text": {"body": "No"}},
+        }
+    },
+    {
+        "chatItem": {
+            "chatId": "7",
+            "authorId": "2",
+            "dateSent": "1770000000000",
+            "standardMessage": {"text": {"body": "Up?"}},
+        }
+    },
+    {
+        "chatItem": {
+            "chatId": "7",
+            "authorId": "2",
+            "dateSent": "1770000070000",
+            "updateMessage": {},
+        }
+    },
+]
+SIGTOP = """Conversation: Ann Lee (+15550100)
+
+From: Ann Lee (+15550100)
+Type: incoming
+Sent: Mon, 02 Feb 2026 02:40:00 +0000
+Received: Mon, 02 Feb 2026 02:40:01 +0000
+
+Up?
+
+From: You
+Type: outgoing
+Sent: Mon, 02 Feb 2026 02:41:00 +0000
+
+No
+"""
 JSON_LINES = """{"role": "user", "content": "A name for a boat?", "timestamp": "2026-02-02T02:40:00Z"}
 {"role": "assistant", "content": "Kittiwake.", "timestamp": "2026-02-02T02:40:05Z"}
 """
@@ -126,6 +171,8 @@ def read(name: str, data: Any) -> tuple[list[dict[str, Any]], list[tuple[str, st
         ("garden.json", DISCORD, "garden", [("Ann", 0, "Rain")]),
         ("messages.json", OWN_DISCORD, "", [("Me", 0, "Mine")]),
         ("+15550100.txt", IMESSAGE, "", [("+15550100", 0, "Are you home?\n\nBring milk."), ("Me", 60, "Yes")]),
+        ("main.jsonl", "\n".join(map(json.dumps, SIGNAL)), "Ann Lee", [("Ann Lee", 0, "Up?"), ("Me", 60, "No")]),
+        ("Ann.txt", SIGTOP, "Ann Lee", [("Ann Lee", 0, "Up?"), ("You", 60, "No")]),
         ("talk.jsonl", JSON_LINES, "", [("user", 0, "A name for a boat?"), ("assistant", 5, "Kittiwake.")]),
         ("conversations.json", CHATGPT, "Oil", [("user", 0, "Dry?"), ("assistant", 20, "Yes")]),
         ("conversations.json", CLAUDE, "Trip",
@@ -177,6 +224,48 @@ def test_another_archive_with_a_list_of_users_loses_no_chat():
         ("chats.zip/groups.json", "kept")
     ]
     assert len(conversations) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "title", "turns"),
+    [
+        (
+            {
+                "Takeout/Google Chat/Groups/Space 1/messages.json": json.dumps(GOOGLE_CHAT),
+                "Takeout/Google Chat/Groups/Space 1/group_info.json": '{"name": "Garden"}',
+                "Takeout/Google Chat/Users/User 1/user_info.json": '{"user": {"name": "Ann"}}',
+            },
+            "Garden",
+            [("Ann", 0, "Up?"), ("bo@x.example", 60, "No")],
+        ),
+        (
+            {
+                "messages/c1/messages.json": json.dumps(OWN_DISCORD),
+                "messages/c1/channel.json": '{"id": "1", "name": "garden"}',
+            },
+            "garden",
+            [("Me", 0, "Mine")],
+        ),
+    ],
+    ids=["Google Chat", "Discord"],
+)
+def test_a_chat_in_a_zip_is_called_as_the_file_beside_it_says(files, title, turns):
+    entries, conversations = read("takeout.zip", build_zip(files))
+
+    assert [entry["status"] for entry in entries] == ["kept"]
+    assert conversations == [(title, "2026-02-02T02:40", turns)]
+
+
+def test_what_telegram_has_beside_texts_is_counted_and_a_sender_without_a_name_told_apart():
+    chat = {"messages": [
+        {"from": None, "from_id": "user2", "date": "2026-02-02T02:40:00", "text": "Up?"},
+        {"from": "Bo", "date": "2026-02-02T02:41:00", "text": "", "poll": {"question": "Which day suits you all?"}},
+    ]}  # fmt: skip
+
+    [entry], [(_, _, turns)] = read("result.json", chat)
+
+    assert turns == [("user2", 0, "Up?")]
+    assert [(left["title"], left["words"]) for left in entry["left_out"]] == [("question", 5)]
 
 
 def test_what_slack_has_beside_texts_is_counted():

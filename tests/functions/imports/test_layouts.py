@@ -520,10 +520,55 @@ def test_names_are_read_as_people_write_them(first, second):
         ("WhatsApp Chat - Flat 12.txt", "Flat 12"),
         ("WhatsApp チャット - 山田.txt", "山田"),
         ("Discussion WhatsApp avec Léa - Max.txt", "Léa - Max"),
+        ("WhatsApp-keskustelu Matti.txt", "Matti"),
+        ("Bo ile WhatsApp Sohbeti.txt", "Bo"),
+        ("与Bo的 WhatsApp 聊天.txt", "Bo"),
     ],
 )
 def test_a_chat_is_called_as_its_file(name, title):
-    assert read(name, "7/2/26, 17:05 - A: x\n")[0] == title
+    assert read(name, "7/2/26, 17:05 - A: x\n7/2/26, 17:06 - Bo: y\n")[0] == title
+
+
+@pytest.mark.parametrize("second", ["Speaker 2", "Leo Park:"])
+def test_a_name_above_each_turn_is_that_of_its_speaker(second):
+    first = second.replace("2", "1").replace("Leo Park", "Ann")
+    text = f"{first}\nThe roof leaks.\n{second}\nI call.\nThey come at ten.\n{first}\nGood.\n{second}\nYes.\n"
+
+    _, _, turns = read("a.txt", text)
+
+    assert [(name, words) for name, _, words in turns] == [
+        (first.rstrip(":"), "The roof leaks."),
+        (second.rstrip(":"), "I call.\nThey come at ten."),
+        (first.rstrip(":"), "Good."),
+        (second.rstrip(":"), "Yes."),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name: Ann Lee\nStreet: Elm 4\nTown: Oslo\n\nName: Bo\nStreet: Oak 1\nTown: Rome\n",
+        "Monday\nWe met.\nTuesday\nWe met again.\n",
+    ],
+)
+def test_fields_of_records_and_headings_are_no_speakers(text):
+    contents = read_file("a.txt", text.encode())
+
+    turns = [turn for draft in contents.conversations for turn in draft.turns]
+    assert {turn.speaker for turn in turns} == {""}
+
+
+def test_a_dialogue_in_rounds_stays_one():
+    text = "Ann: One of us.\nBo: Yes, two.\nCy: Three.\n\nAnn: Go.\nBo: No.\nCy: Wait here.\n"
+
+    assert [name for name, _, _ in read("a.txt", text)[2]] == ["Ann", "Bo", "Cy"] * 2
+
+
+def test_a_date_with_slashes_in_a_title_is_cut_as_that_of_the_file():
+    name = "Sync - 2026_02_02 18_30 CET - Transcript.txt"
+    text = "Sync - 2026/02/02 18:30 CET - Transcript\nAnn: We start.\nBo: Good.\nAnn: Go.\n"
+
+    assert read(name, text)[:2] == ("Sync", "2026-02-02T18:30:00")
 
 
 def test_a_date_within_a_message_begins_no_other():

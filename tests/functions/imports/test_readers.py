@@ -195,7 +195,7 @@ def test_encodings_with_their_marks_are_read(codec):
         ("a.json", b"[" * 100_000, "nested too deeply"),
         ("a.json", b'{"transcript_segments": [{"speaker": "Ann"}]}', "nobody says"),
         ("a.json", json.dumps([{"text": "a"}] * 20_001).encode(), "too long"),
-        ("a.pdf", b"%PDF-1.7\n", "application/pdf"),
+        ("a.pdf", b"%PDF-1.7\n", "its PDF is damaged"),
     ],
 )
 def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
@@ -284,3 +284,84 @@ def test_text_in_no_known_form_is_told_from_notes_u1(text, is_recognised):
     assert file.is_recognised == is_recognised
     assert file.content is not None
     assert len(file.content.conversations) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "captions.sbv",
+            "0:00:00.599,0:00:04.160\n>> ANN: We start.\n\n0:00:04.160,0:00:06.770\n>> BO: Good.\n",
+            [("ANN", "We start.", False, 0.599), ("BO", "Good.", False, 4.16)],
+        ),
+        (
+            "film.ass",
+            (
+                "[Script Info]\nTitle: Film\n\n[Events]\nFormat: Layer, Start, End, Name, Text\n"
+                "Dialogue: 0,0:00:01.00,0:00:03.00,Ann,Come in, please.\n"
+                "Dialogue: 0,0:00:04.00,0:00:05.00,Bo,{\\i1}Thanks{\\i0}\\Nall\n"
+            ),
+            [("Ann", "Come in, please.", False, 1), ("Bo", "Thanks\nall", False, 4)],
+        ),
+        (
+            "notes.rtf",
+            (
+                r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0 Arial;}}{\info{\title Keys}}\pard "
+                r"Ann: Der Schl\'fcssel liegt da.\par Bo: F\u252?r \u8364? 5.\par Ann: Gern.\par}"
+            ),
+            [
+                ("Ann", "Der Schlüssel liegt da.", False, 0),
+                ("Bo", "Für € 5.", False, 1.6),
+                ("Ann", "Gern.", False, 2.8),
+            ],
+        ),
+    ],
+)
+def test_captions_and_rich_text_are_read(name, text, expected):
+    assert read_segments(name, text) == expected
+
+
+def test_rich_text_without_words_is_refused():
+    with pytest.raises(UnreadableFile, match="it is a document without a text"):
+        read_file("a.rtf", rb"{\rtf1\ansi }")
+
+
+def test_a_mail_says_what_its_sender_wrote_and_counts_what_it_quotes():
+    mail = (
+        "From: Bo <bo@x.example>\nDate: Mon, 2 Feb 2026 02:40:00 +0000\nSubject: Keys\n"
+        "Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\n"
+        "They are at home.\n\nOn Monday Ann wrote:\n\n> Where are the keys of the shed?\n"
+        "--b\nContent-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n"
+        "Content-Transfer-Encoding: base64\n\nJVBERi0=\n--b--\n"
+    )
+
+    contents = read_file("a.eml", mail.encode())
+
+    assert [turn.text for turn in contents.conversations[0].turns] == ["They are at home."]
+    assert [(left.title, left.words) for left in contents.left_out] == [
+        ("On Monday Ann wrote:", 11),
+        ("a.pdf", 0),
+    ]
+
+
+def test_a_mail_that_only_quotes_is_what_it_quotes():
+    mail = "From: bo@x.example\nDate: Mon, 2 Feb 2026 02:40:00 +0000\nSubject: Fwd\n\n> The keys.\n"
+
+    [draft] = read_file("a.eml", mail.encode()).conversations
+
+    assert [turn.text for turn in draft.turns] == ["> The keys."]
+
+
+def test_a_second_mark_of_the_order_of_bytes_is_no_letter():
+    assert read_segments("a.txt", "\ufeffAnn: Hello\nBo: Hi".encode("utf-16"))[0][0] == "Ann"
+
+
+def test_a_conversation_of_an_export_without_words_is_named():
+    silent = {"id": "two", "structured": {"title": "Rain"}, "transcript_segments": []}
+
+    contents = read_file("a.json", json.dumps([BODY, silent]).encode())
+
+    assert len(contents.conversations) == 1
+    assert [(left.title, left.reason) for left in contents.left_out] == [
+        ("Rain", "nobody says anything in it")
+    ]

@@ -173,6 +173,8 @@ def test_tokens_of_users_are_unwrapped_by_the_tool_proxy_and_its_management_alon
         (function("tool_proxy"), unwraps, f"{foundation}/signing"),
         (function("deliver_webhook"), unwraps, f"{foundation}/signing"),
         (function("listen"), unwraps, f"{foundation}/signing"),
+        (function("library"), "roles/cloudkms.cryptoKeyEncrypter", f"{foundation}/signing"),
+        (function("import_files"), unwraps, f"{foundation}/signing"),
     }
     assert get_grants("wraps_data_keys") == {
         (function(name), wraps, f"{foundation}/sealing") for name in ("chat", "close_run")

@@ -10,7 +10,6 @@ from shared.library.deps import LibraryDeps
 
 if TYPE_CHECKING:
     from functions.library.programs.oauth.registrations import ProgramRegistrations
-    from shared.ports import Egress
 
 
 @value
@@ -20,6 +19,5 @@ class ProgramDeps(LibraryDeps):
     `egress` fetches what they say of themselves; tokens are derived with `token_key`.
     """
 
-    egress: Egress
     registrations: ProgramRegistrations
     token_key: bytes
