@@ -70,6 +70,10 @@ class Console:
         self.page.keyboard.press("Enter")
         return self.page.locator(".message.ai").last
 
+    def answer_dialog(self, label: str) -> None:
+        """Press a button of the open dialog."""
+        self.page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+
     def show_view(self, view: str) -> None:
         """Press the view's tab; on a phone some of them stand under More."""
         tab = self.page.locator(f"#views [data-to={view}]")

@@ -5,6 +5,7 @@ import { t, tn } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { removeLater } from "./throwing_away.js";
 
 export function startPeople({ api, read }) {
   const view = find("#people");
@@ -48,17 +49,9 @@ export function startPeople({ api, read }) {
       el("div", { class: "tools" },
         iconButton("pen", t("Rename {name}", { name: person.name }), () => edit(name, { label: t("Name"), text: person.name }, change(api.renamePerson))),
         iconButton("people", roleLabel, () => edit(role, { label: roleLabel, text: person.role, placeholder: t("my sister, my dentist"), clears: true, maxlength: 64 }, change(api.setRole))),
-        iconButton("bin", t("Delete {name}", { name: person.name }), () => remove(person))),
+        iconButton("bin", t("Delete {name}", { name: person.name }), () => removeLater({ id: person.id, title: person.name }, api.deletePerson, reload))),
       role,
       el("p", { class: "meta" }, t("known since {day}", { day: day(person.created_at) })));
-  }
-
-  function remove(person) {
-    if (!confirm(t("Delete {name}? What they said stays, without the name.", { name: person.name }))) return;
-    attempt(async () => {
-      await api.deletePerson(person.id);
-      await reload();
-    });
   }
 
   return { reload };
