@@ -15,7 +15,7 @@ import { startChatGuides } from "./views/chat_guides.js";
 import { startChatSearch } from "./views/chat_search.js";
 import { startChatSharing } from "./views/chat_sharing.js";
 import { startChats } from "./views/chats.js";
-import { startDivider } from "./views/divider.js";
+import { startDividers } from "./views/divider.js";
 import { startFolders } from "./views/folders.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
@@ -63,7 +63,7 @@ function open({ uid, name, getToken }) {
   startSearch({ api, read });
   startPreferences({ api });
   startShortcuts();
-  startDivider();
+  startDividers();
   const apps = startApps({ api, develop: async (id) => {
     await show("developer", id);
     find("#own-app").focus();
