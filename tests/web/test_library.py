@@ -394,7 +394,9 @@ def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(
     page.get_by_role("button", name="opener", exact=True).click()
     programs = page.get_by_role("region", name="MCP keys")
     programs.get_by_role("button", name="New key").press("Enter")
-    page.get_by_label("Which program is it for?").fill("My editor")
+    page.get_by_role("dialog", name="Which program is it for?").get_by_label("Name").fill(
+        "My editor"
+    )
     page.keyboard.press("Enter")
     key = programs.get_by_role("status").locator("code").inner_text()
     expect(programs.get_by_role("listitem")).to_contain_text("My editor")
@@ -420,7 +422,8 @@ def test_a_developer_key_reads_or_also_writes_as_its_owner_chose_r7(
         ("Reader", "It only reads", 403),
     ):
         scripts.get_by_role("button", name="New key").press("Enter")
-        page.get_by_label("Which script is it for?").fill(name)
+        dialog = page.get_by_role("dialog", name="Which script is it for?")
+        dialog.get_by_label("Name").fill(name)
         console.answer_dialog(answer)
         item = scripts.get_by_role("listitem").filter(has_text=name)
         expect(item).to_have_count(1)

@@ -18,7 +18,7 @@ export const isSure = async (question, label) => Boolean(await ask(question, [["
 
 /** Asks for a name; resolves to `{name, answer}`, null where it is left. */
 export async function askName(question, answers) {
-  const field = el("input", { "aria-label": question, dir: "auto", required: true, maxlength: 100, autofocus: true });
+  const field = el("input", { "aria-label": t("Name"), dir: "auto", required: true, maxlength: 100, autofocus: true });
   const answer = await ask(question, answers, field);
   return answer ? { name: field.value.trim(), answer } : null;
 }

@@ -208,6 +208,8 @@ async def test_every_claim_about_the_sample_month_is_said_in_the_line_it_cites()
     notes = [note for summary in summaries for note in (*summary.decisions, *summary.numbers)]
     tasks = [task for summary in summaries for task in summary.tasks]
     for note in notes:
+        assert note.conversation_id is not None
+        assert note.segment is not None
         line = MONTH[note.conversation_id].transcript_segments[note.segment]
         assert note.text.removeprefix(f"{line.speaker}: ") in line.text
     assert [task.description for task in tasks if task.segment is None] == []
