@@ -12,7 +12,13 @@ export function startPeople({ api, read }) {
   const speakers = find("#speakers");
   const renewals = find("#renewals");
   const known = new Set();
-  const { reload: reloadKnown, attempt } = listing(view, { page: api.people, row });
+  const { reload: reloadKnown, attempt } = listing(view, { page, row });
+
+  async function page(from) {
+    const found = await api.people(from);
+    for (const { name } of found.items) known.add(name);
+    return found;
+  }
 
   async function reload() {
     known.clear();
@@ -37,7 +43,6 @@ export function startPeople({ api, read }) {
   }
 
   function row(person) {
-    known.add(person.name);
     const name = el("span", { class: "content", dir: "auto" }, person.name);
     const role = el("p", { class: "role", dir: "auto" }, person.role);
     const change = (request) => (text) => attempt(async () => {

@@ -168,7 +168,7 @@ async def _add_lines(stores: Stores, uid: UserId, material: DayMaterial) -> DayM
 def _read_lines(
     whole: Conversation, tasks: Sequence[ActionItem]
 ) -> tuple[list[SpokenLine], list[int | None]]:
-    return [*list_lines(whole)], find_segments((task.description for task in tasks), whole)
+    return [*list_lines(whole)], find_segments([task.description for task in tasks], whole)
 
 
 def select_lines(lines: Sequence[SpokenLine]) -> tuple[SpokenLine, ...]:

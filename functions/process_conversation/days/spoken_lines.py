@@ -4,7 +4,7 @@ A summary cites them by their place in the transcript, so that code proves what 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Literal
 
@@ -18,6 +18,8 @@ from shared.retrieval.terms import tokenize
 
 LineKind = Literal["decision", "amount", "count"]
 MAX_QUOTE_CHARS = 300
+MAX_LINE_CHARS = 10_000
+"""Nobody says more in one breath; without spaces, cutting it takes time that grows with its square."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _QUESTION_ENDS = ("?", "？", "か", "か。")
 _PROOF = 0.5
@@ -38,7 +40,7 @@ def list_lines(conversation: Conversation) -> Iterator[SpokenLine]:
     """Yield the sentences of a whole conversation that decide something, or else say a number; questions do neither."""
     for place, segment in enumerate(conversation.named_segments):
         said_by = "" if segment.is_user or not is_name(segment.speaker) else f"{segment.speaker}: "
-        for sentence in _SENTENCE_END.split(segment.text):
+        for sentence in _SENTENCE_END.split(segment.text[:MAX_LINE_CHARS]):
             for part in wrap(sentence, MAX_QUOTE_CHARS):
                 if kind := _tell_kind(part):
                     yield SpokenLine(
@@ -49,8 +51,10 @@ def list_lines(conversation: Conversation) -> Iterator[SpokenLine]:
                     )
 
 
-def find_segments(texts: Iterable[str], conversation: Conversation) -> list[int | None]:
+def find_segments(texts: Sequence[str], conversation: Conversation) -> list[int | None]:
     """Return for each text the place of the line that says it, None where none does."""
+    if not texts:
+        return []
     lines = [{*tokenize(segment.text)} for segment in conversation.transcript_segments]
     return [_find_nearest({*tokenize(text)}, lines) for text in texts]
 

@@ -174,7 +174,7 @@ def build_day(conversations: list[Conversation]) -> DayMaterial:
         segment
         for conversation in conversations
         for segment in find_segments(
-            (task.description for task in tasks if task.conversation_id == conversation.id),
+            [task.description for task in tasks if task.conversation_id == conversation.id],
             conversation,
         )
     ]
