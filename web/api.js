@@ -173,7 +173,7 @@ export function connect(getToken, onSignedOut) {
     changeGoal: (id, changes) => call("PATCH", at`/v1/goals/${id}`, { body: changes }),
     recordGoal: (id, value) => call("PATCH", at`/v1/goals/${id}/progress?${query({ current_value: value })}`),
     deleteGoal: (id) => call("DELETE", at`/v1/goals/${id}`),
-    summaries: (limit, offset) => call("GET", `/v1/users/daily-summaries?${query({ limit, offset })}`),
+    summaries: (page) => call("GET", `/v1/users/daily-summaries?${query(page)}`),
     summary: (day) => call("GET", at`/v1/users/daily-summaries/${day}`),
     makeSummary: () => call("POST", "/v1/users/daily-summary-settings/test", { body: {} }),
     summarySettings: () => call("GET", "/v1/users/daily-summary-settings"),

@@ -8,15 +8,13 @@ import { takeKeyFromAddress } from "./local_key.js";
 import { followAddress, recordAddress, setTitle } from "./router.js";
 import { withSealedChats } from "./sealed/calls.js";
 import { restoreSession, signOut, takeFarewell } from "./session.js";
-import { startApps } from "./views/apps.js";
 import { startChat } from "./views/chat.js";
 import { startChatAbout } from "./views/chat_about.js";
 import { startChatGuides } from "./views/chat_guides.js";
 import { startChatSearch } from "./views/chat_search.js";
 import { startChatSharing } from "./views/chat_sharing.js";
 import { startChats } from "./views/chats.js";
-import { startDivider } from "./views/divider.js";
-import { startFolders } from "./views/folders.js";
+import { startDividers } from "./views/divider.js";
 import { startInbox } from "./views/inbox.js";
 import { startLanguageChoice } from "./views/language.js";
 import { startLibrary } from "./views/library.js";
@@ -26,7 +24,6 @@ import { reader } from "./views/reader.js";
 import { startSearch } from "./views/search.js";
 import { startShortcuts } from "./views/shortcuts.js";
 import { startSignIn } from "./views/sign_in.js";
-import { startTasks } from "./views/tasks.js";
 
 const HOME = "library";
 
@@ -63,19 +60,16 @@ function open({ uid, name, getToken }) {
   startSearch({ api, read });
   startPreferences({ api });
   startShortcuts();
-  startDivider();
-  const apps = startApps({ api, develop: async (id) => {
+  startDividers();
+  const views = { inbox: startInbox({ api }).look, library: library.show };
+  const apps = once(async () => (await import("./views/apps.js")).startApps({ api, develop: async (id) => {
     await show("developer", id);
     find("#own-app").focus();
-  } });
-  const views = {
-    apps: apps.reload,
-    inbox: startInbox({ api }).look,
-    tasks: startTasks({ api, read, onChange: library.refresh }).reload,
-    library: library.show,
-    folders: startFolders({ api, open: (folder) => show("library", folder) }).reload,
-  };
+  } }).reload);
   const later = {
+    apps,
+    tasks: once(async () => (await import("./views/tasks.js")).startTasks({ api, read, onChange: library.refresh }).reload),
+    folders: once(async () => (await import("./views/folders.js")).startFolders({ api, open: (folder) => show("library", folder) }).reload),
     account: once(async () => (await import("./views/account.js")).startAccount({ api, uid, signOut }).show),
     connect: once(async () => (await import("./views/connect.js")).startConnect({ api, user: name }).show),
     agents: once(async () => (await import("./views/agents.js")).startAgents({ api, open: openChat }).show),
@@ -91,9 +85,10 @@ function open({ uid, name, getToken }) {
       return () => Promise.all([people.reload(), ownNames.reload()]);
     }),
     developer: once(async () => {
-      const openApp = (await import("./views/developer.js")).startDeveloper({ api, onChange: apps.reload });
+      const reloadApps = await apps();
+      const openApp = (await import("./views/developer.js")).startDeveloper({ api, onChange: reloadApps });
       return (id) => {
-        apps.reload();
+        reloadApps();
         openApp(id);
       };
     }),

@@ -72,6 +72,15 @@ export function onSubmit(form, act) {
   });
 }
 
+/** Opens a dialog under a title; once closed it is gone, and the focus is back where it was. */
+export function openDialog(title, ...nodes) {
+  const dialog = el("dialog", { "aria-labelledby": "dialog-title" }, el("h2", { id: "dialog-title", dir: "auto" }, title), ...nodes);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
 /** A link out of Keepsake; only http and https addresses become links. */
 export function linkOut(address, text) {
   if (!/^https?:\/\//i.test(address)) return text;

@@ -29,7 +29,8 @@ export async function send(method, path, { body, form, token, headers: extra = {
   if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   try {
-    return await fetch(path, { method, headers, body: form ?? (body && JSON.stringify(body)), signal });
+    // A page that is left still deletes what it promised to.
+    return await fetch(path, { method, headers, body: form ?? (body && JSON.stringify(body)), signal, keepalive: method === "DELETE" });
   } catch {
     throw new Problem(t("Keepsake cannot be reached. Check the connection and try again."));
   }

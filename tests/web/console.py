@@ -70,13 +70,18 @@ class Console:
         self.page.keyboard.press("Enter")
         return self.page.locator(".message.ai").last
 
+    def answer_dialog(self, label: str) -> None:
+        """Press a button of the open dialog."""
+        self.page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+
     def show_view(self, view: str) -> None:
-        """Press the view's tab; on a phone some of them stand under More."""
+        """Press the view's tab, and wait until it is loaded; on a phone some of them stand under More."""
         tab = self.page.locator(f"#views [data-to={view}]")
         if not tab.is_visible():
             self.page.locator("#views [data-to=menu]").click()
             tab = self.page.locator(f"#menu [data-to={view}]")
         tab.click()
+        expect(self.page.locator(f"#console[data-view={view}]")).to_be_attached()
 
     def find_app(self, name: str) -> Locator:
         """Return an app's entry in the directory."""

@@ -68,7 +68,6 @@ def test_a_chat_is_renamed_starred_and_deleted_p15(console: Console) -> None:
     )
     expect(page.locator("#chat-list .title").first).to_have_text("Ferries")
 
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete Ferries").click()
     expect(page.locator("#chat-list .title").filter(has_text="Ferries")).to_have_count(0)
     expect(page.locator(".message.human")).to_have_count(0)

@@ -35,8 +35,8 @@ def test_a_service_is_connected_in_another_window_and_disconnected_p6(
     expect(row).to_contain_text("Connected since")
     expect(page.get_by_label("Calls of delete calendar event")).to_contain_text("asks each time")
 
-    page.on("dialog", lambda dialog: dialog.accept())
     disconnect.press("Enter")
+    console.answer_dialog("Disconnect")
     expect(status).to_have_text(f"{CALENDAR} is disconnected.")
     expect(page.get_by_role("button", name=f"Connect {CALENDAR}")).to_be_focused()
     expect(page.locator("#grants .empty")).to_be_visible()

@@ -245,8 +245,8 @@ def test_an_answer_is_rated_reported_and_the_chat_cleared_p23(console: Console) 
         "aria-pressed", "true"
     )
 
-    console.page.on("dialog", lambda dialog: dialog.accept())
     console.page.get_by_role("button", name="Clear chat").click()
+    console.answer_dialog("Clear chat")
     expect(console.page.locator(".message.human")).to_have_count(0)
     expect(console.page.locator(".message.ai")).to_have_count(1)
 

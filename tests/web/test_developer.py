@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import BrowserContext, Dialog, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.web.app_server import LOOK_TOOL, ORDER_TOOL, AppServer, register_app
 from tests.web.console import Console
@@ -60,24 +60,18 @@ def test_an_app_on_the_servers_machine_is_registered_after_a_question_t21(
     console: Console, app_server: AppServer
 ) -> None:
     home = app_server.declare("cellar", LOOK_TOOL).replace("127.0.0.1", "localhost")
-    questions: list[str] = []
-
-    def accept(dialog: Dialog) -> None:
-        questions.append(dialog.message)
-        dialog.accept()
-
     console.sign_in("neighbour")
     page = console.page
-    page.on("dialog", accept)
     console.show_view("developer")
     page.get_by_label("Name of the app").fill("Cellar")
     page.get_by_label("Manifest address").fill(home)
 
     page.get_by_role("button", name="Register").click()
 
+    question = page.get_by_role("dialog").get_by_role("heading")
+    expect(question).to_contain_text(f"at {home.removesuffix('/cellar/tools.json')}.")
+    console.answer_dialog("Allow")
     expect(console.find_section("Manifest")).to_contain_text("1 tool is offered.")
-    [question] = questions
-    assert f"at {home.removesuffix('/cellar/tools.json')}." in question
 
 
 def test_pressing_register_twice_registers_one_app_t20(
@@ -120,8 +114,8 @@ def test_a_key_is_shown_once_listed_and_revoked_t1(
     expect(console.find_section("Keys").locator(".keys li")).to_have_count(1)
     expect(status).to_be_empty()
 
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke sk_").press("Enter")
+    console.answer_dialog("Revoke")
     expect(console.find_section("Keys").locator(".keys li")).to_have_count(0)
     expect(page.get_by_role("button", name="New key")).to_be_focused()
     assert console.page_errors == []
@@ -141,8 +135,8 @@ def test_the_signing_secret_is_hidden_until_shown_and_can_be_rotated_t8(
     page.get_by_text("Show it").press("Enter")
     expect(secret).to_have_text(app["signing_secret"])
 
-    page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Rotate").press("Enter")
+    console.answer_dialog("Rotate")
 
     expect(console.find_section("Signing secret")).to_contain_text(
         "The previous secret stays valid until"
@@ -236,9 +230,9 @@ def test_an_app_is_deleted_t20(
     console.sign_in("quitter")
     page = console.page
     console.show_view("developer")
-    page.on("dialog", lambda dialog: dialog.accept())
 
     page.get_by_role("button", name="Delete this app").press("Enter")
+    console.answer_dialog("Delete this app")
 
     expect(page.get_by_role("button", name="Register")).to_be_visible()
     expect(console.find_app("Gone soon")).to_have_count(0)

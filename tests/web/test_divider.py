@@ -1,38 +1,62 @@
-"""The border between the lists and the chat: moved by keys and by dragging, and where it was after a reload."""
+"""The borders between the columns: moved by keys and by dragging, and where they were after a reload."""
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
 from tests.web.console import Console
 
+TALK = "Ann: The tulips by the gate need water twice a week in summer."
 
-def measure_list(page: Page) -> float:
-    width: float = page.locator("#library").evaluate("(list) => list.getBoundingClientRect().width")
+
+def measure(page: Page, column: str) -> float:
+    width: float = page.locator(column).evaluate("(node) => node.getBoundingClientRect().width")
     return width
 
 
-def test_the_list_is_as_wide_as_its_reader_made_it_u7(console: Console) -> None:
-    page = console.page
-    page.set_viewport_size({"width": 1280, "height": 800})
-    console.sign_in("wide-reader")
-    divider = page.get_by_role("separator", name="Width of the list")
-    before = measure_list(page)
-
-    divider.press("ArrowRight")
-    assert measure_list(page) == before + 24
+def drag(page: Page, divider: Locator, by: int) -> None:
     box = divider.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 4, 300)
     page.mouse.down()
-    page.mouse.move(box["x"] + 104, 300)
+    page.mouse.move(box["x"] + 4 + by, 300)
     page.mouse.up()
-    assert measure_list(page) == before + 124
-    page.reload()
-    expect(divider).to_have_attribute("aria-valuenow", str(round(before + 124)))
-    assert measure_list(page) == before + 124
 
-    page.mouse.move(600, 300)
+
+@pytest.mark.parametrize(
+    ("name", "column", "direction", "widest"),
+    [("list", "#library", 1, 384), ("conversation", "#reader", -1, 435)],
+)
+def test_a_column_is_as_wide_as_its_reader_made_it_u7(
+    console: Console, name: str, column: str, direction: int, widest: int
+) -> None:
+    page = console.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    console.sign_in(console.uid)
+    console.add_transcript(TALK).click()
+    divider = page.get_by_role("separator", name=f"Width of the {name}")
+    before = measure(page, column)
+
+    divider.press("ArrowRight" if direction > 0 else "ArrowLeft")
+    assert measure(page, column) == before + 24
+    drag(page, divider, direction * 20)
+    assert measure(page, column) == before + 44
+    page.reload()
+    expect(divider).to_have_attribute("aria-valuenow", str(round(before + 44)))
+    assert measure(page, column) == before + 44
+
+    drag(page, divider, direction * 600)
+    assert round(measure(page, column)) == widest
+    assert measure(page, "#chat") >= 320
     divider.dblclick()
-    assert measure_list(page) == before
-    for _ in range(20):
-        divider.press("ArrowRight")
-    assert measure_list(page) == 640
+    assert measure(page, column) == before
+
+
+def test_a_list_beside_the_chat_alone_takes_half_of_the_window_u7(console: Console) -> None:
+    page = console.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    console.sign_in(console.uid)
+
+    drag(page, page.get_by_role("separator", name="Width of the list"), 600)
+
+    assert measure(page, "#library") == 640
+    expect(page.get_by_role("separator", name="Width of the conversation")).to_be_hidden()

@@ -35,7 +35,6 @@ def test_folders_are_created_renamed_ordered_and_deleted_u7(console: Console) ->
     page.keyboard.press("Enter")
     expect(names).to_contain_text(["Personal", "Work", "Journeys", "Social"])
 
-    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Delete Journeys").click()
     expect(find_folder(console, "Journeys")).to_have_count(0)
     expect(page.get_by_role("button", name="Delete 🏠 Personal")).to_have_count(0)

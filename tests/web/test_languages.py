@@ -25,7 +25,7 @@ CALL = re.compile(r"(?<![\w$])(?<!\w\.)(?:t|tn|tNodes)\(")
 SINGLE = re.compile(rf"(?<![\w$])(?<!\w\.)(?:t|tNodes)\(\s*({TEXT})\s*[,)]")
 SHOWN = re.compile(
     r"""(?:"aria-label":|\b(?:title|placeholder|label|alt|heading):|textContent\ =
-    |\b(?:confirm|prompt|Option|Problem)\()\s*(["`])(?=(?:(?!\1|\$\{).)*[A-Za-z]{2})
+    |\b(?:ask|askName|isSure|openDialog|Option|Problem)\()\s*(["`])(?=(?:(?!\1|\$\{).)*[A-Za-z]{2})
     |\},\s*(["`])(?=(?:(?!\2|\$\{).)*(?:[A-Z][a-z]|[a-z]\ [a-z]))""",
     re.VERBOSE,
 )

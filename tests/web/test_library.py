@@ -2,7 +2,7 @@
 
 import zipfile
 
-from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.web.console import Console
 
@@ -392,15 +392,18 @@ def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(
     console.sign_in("opener")
     page = console.page
     page.get_by_role("button", name="opener", exact=True).click()
-    page.once("dialog", lambda dialog: dialog.accept("My editor"))
     programs = page.get_by_role("region", name="MCP keys")
     programs.get_by_role("button", name="New key").press("Enter")
+    page.get_by_role("dialog", name="Which program is it for?").get_by_label("Name").fill(
+        "My editor"
+    )
+    page.keyboard.press("Enter")
     key = programs.get_by_role("status").locator("code").inner_text()
     expect(programs.get_by_role("listitem")).to_contain_text("My editor")
     assert can_open_library(console, context, key)
 
-    page.once("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Revoke My editor").press("Enter")
+    console.answer_dialog("Revoke")
 
     expect(programs.get_by_role("listitem")).to_have_count(0)
     assert not can_open_library(console, context, key)
@@ -409,32 +412,28 @@ def test_a_key_opens_the_library_to_a_program_until_it_is_revoked_t19(
 def test_a_developer_key_reads_or_also_writes_as_its_owner_chose_r7(
     console: Console, context: BrowserContext
 ) -> None:
-    names = iter(("Writer", "Reader"))
-    choices = iter((Dialog.accept, Dialog.dismiss))
-
-    def answer_dialog(dialog: Dialog) -> None:
-        if dialog.type == "prompt":
-            dialog.accept(next(names))
-        else:
-            next(choices)(dialog)
-
     console.sign_in("scripter")
     page = console.page
     page.get_by_role("button", name="scripter", exact=True).click()
     scripts = page.get_by_role("region", name="Developer keys")
-    page.on("dialog", answer_dialog)
 
-    for name, status in (("Writer", 200), ("Reader", 403)):
+    for name, answer, status in (
+        ("Writer", "It may also change your library", 200),
+        ("Reader", "It only reads", 403),
+    ):
         scripts.get_by_role("button", name="New key").press("Enter")
+        dialog = page.get_by_role("dialog", name="Which script is it for?")
+        dialog.get_by_label("Name").fill(name)
+        console.answer_dialog(answer)
         item = scripts.get_by_role("listitem").filter(has_text=name)
         expect(item).to_have_count(1)
         key = scripts.get_by_role("status").locator("code").inner_text()
-        answer = context.request.post(
+        response = context.request.post(
             f"{console.origin}/v1/dev/user/memories",
             data={"content": "Likes trains."},
             headers={"Authorization": f"Bearer {key}"},
         )
-        assert answer.status == status
+        assert response.status == status
         assert ("reads only" in item.inner_text()) is (status == 403)
 
 

@@ -25,9 +25,9 @@ def test_this_is_me_makes_the_tasks_and_memories_of_a_speaker_mine(console: Cons
     console.sign_in("tom")
     console.add_transcript(TRANSCRIPT).click()
     page = console.page
-    page.on("dialog", lambda dialog: dialog.accept())
 
     page.locator("#reader").get_by_role("button", name="Tom: this is me").click()
+    console.answer_dialog("In all of them")
     expect(page.locator("#reader .own")).to_have_count(1)
     console.show_view("people")
     expect(page.locator("#own-names li")).to_have_text("Tom")

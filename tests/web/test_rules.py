@@ -38,7 +38,6 @@ def test_a_rule_is_written_changed_and_deleted_c61(console: Console) -> None:
     page.reload()
     expect(rows).to_contain_text("Answer in two sentences.")
 
-    page.once("dialog", lambda dialog: dialog.accept())
     rows.get_by_role("button", name="Delete: Answer in two sentences.").press("Enter")
     expect(rows).to_have_count(0)
     expect(page.locator("#rules .empty")).to_be_visible()

@@ -42,3 +42,30 @@ def test_a_day_without_conversations_is_refused_in_words_u7(console: Console) ->
 
     expect(console.problem).to_have_text("There is no conversation on that day to summarise.")
     expect(console.page.get_by_role("button", name="Summarise today")).to_be_enabled()
+
+
+def test_what_was_decided_and_counted_leads_to_its_line_by_day_and_by_week(
+    console: Console,
+) -> None:
+    console.sign_in(console.uid)
+    page = console.page
+    console.add_transcript(
+        "Ben: The paint costs forty pounds.\nMe: We decided to paint the kitchen green.\nBen: I will buy the paint."
+    )
+    console.show_view("summaries")
+    page.get_by_role("button", name="Summarise today").click()
+    summary = page.locator("#summaries .summary")
+    expect(summary).to_contain_text("We decided to paint the kitchen green.")
+    expect(summary).to_contain_text("Ben: The paint costs forty pounds.")
+
+    page.get_by_role("button", name="All summaries").click()
+    page.get_by_role("button", name="Week of").click()
+    expect(summary.get_by_role("heading", name="Numbers")).to_be_visible()
+    summary.get_by_role("button", name="Open the conversation: We decided").click()
+
+    expect(page.locator("#reader .cited")).to_have_count(1)
+    expect(page.locator("#reader .cited")).to_contain_text("We decided to paint the kitchen green.")
+    page.keyboard.press("Escape")
+    summary.locator(".day").click()
+    expect(summary.get_by_role("heading", name="Decided")).to_be_visible()
+    assert console.page_errors == []

@@ -3,6 +3,7 @@
 import { attempting, el, find, moveTo, onSubmit, say } from "../dom.js";
 import { t, tn } from "../i18n.js";
 import { startAccounts } from "./accounts.js";
+import { askName } from "./asking.js";
 import { startBrowserPush } from "./browser_push.js";
 import { startChatPrompt } from "./chat_prompt.js";
 import { keys } from "./keys.js";
@@ -10,6 +11,7 @@ import { startModel } from "./model.js";
 import { startPrivacy } from "./privacy.js";
 import { programs } from "./programs.js";
 import { startSummarySettings } from "./summary_settings.js";
+import { settle } from "./throwing_away.js";
 import { startUsage } from "./usage.js";
 
 const POLL_MS = 500;
@@ -54,8 +56,8 @@ export function startAccount({ api, uid, signOut }) {
     heading: t("MCP keys"),
     list: api.mcpKeys,
     create: async () => {
-      const name = prompt(t("Which program is it for?"));
-      return name && (await api.createMcpKey(name)).key;
+      const asked = await askName(t("Which program is it for?"), [["create", t("New key")]]);
+      return asked && (await api.createMcpKey(asked.name)).key;
     },
     revoke: api.revokeMcpKey,
     attempt,
@@ -65,10 +67,8 @@ export function startAccount({ api, uid, signOut }) {
     heading: t("Developer keys"),
     list: api.developerKeys,
     create: async () => {
-      const name = prompt(t("Which script is it for?"));
-      if (!name) return null;
-      const mayWrite = confirm(t("May it also change your library? Cancel: it only reads."));
-      return (await api.createDeveloperKey(name, mayWrite)).key;
+      const asked = await askName(t("Which script is it for?"), [["read", t("It only reads")], ["write", t("It may also change your library")]]);
+      return asked && (await api.createDeveloperKey(asked.name, asked.answer === "write")).key;
     },
     revoke: api.revokeDeveloperKey,
     attempt,
@@ -98,6 +98,7 @@ export function startAccount({ api, uid, signOut }) {
   async function show(section) {
     shown += 1;
     const started = shown;
+    await settle(); // an export has nothing that was deleted, and no sign-out keeps it
     goTo(section);
     await reload();
     if (started === shown) goTo(section);

@@ -1,7 +1,7 @@
 // Addresses that a model wrote without having them from the owner: shown whole, opened after a question.
 // The server writes them as hxxps://host(.)example, which no client makes a link.
 
-import { el, linkOut } from "../dom.js";
+import { el, linkOut, openDialog } from "../dom.js";
 import { t } from "../i18n.js";
 
 const DEFANGED = /(?<!\p{L})(hxxps?:\/\/[^\s<>[\]]+)/iu;
@@ -42,12 +42,8 @@ function confirmOpening(written) {
   const close = () => dialog.close();
   const open = linkOut(address, t("Open"));
   open.addEventListener("click", close);
-  const dialog = el("dialog", { "aria-labelledby": "address-title" },
-    el("h2", { id: "address-title" }, t("Open this address?")),
+  const dialog = openDialog(t("Open this address?"),
     el("p", { class: "whole", dir: "ltr" }, address),
     el("p", {}, NOTE, " ", t("What it contains is sent to that site.")),
     el("p", { class: "row" }, el("button", { type: "button", autofocus: true, onclick: close }, t("Cancel")), open));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }

@@ -7,6 +7,7 @@ import { agentForm } from "./agent_form.js";
 import { copyable } from "./copyable.js";
 import { startFocusModes } from "./focus_modes.js";
 import { listing } from "./listing.js";
+import { removeLater } from "./throwing_away.js";
 
 /** Returns `show(token)`, which offers the agent of a link if one is named; `open(id)` opens a chat. */
 export function startAgents({ api, open }) {
@@ -27,7 +28,7 @@ export function startAgents({ api, open }) {
       el("div", { class: "tools" },
         iconButton("share", t("Share {name} by a link", { name }), () => share(agent, link)),
         iconButton("pen", t("Edit: {title}", { title: name }), () => edit(node, agent)),
-        iconButton("bin", t("Delete {name}", { name }), () => remove(agent))),
+        iconButton("bin", t("Delete {name}", { name }), () => removeLater({ id, title: name }, api.deleteAgent, reload))),
       el("p", { class: "meta" }, agent.is_foreign && t("Written by somebody else")), link);
     return node;
   }
@@ -77,14 +78,6 @@ export function startAgents({ api, open }) {
     place.hidden = false;
     moveTo(place);
   });
-
-  function remove({ id, name }) {
-    if (!confirm(t("Delete “{title}”? Its chats go on without it.", { title: name }))) return;
-    attempt(async () => {
-      await api.deleteAgent(id);
-      await reload();
-    });
-  }
 
   const offerShared = (token) => attempt(async () => {
     const agent = await api.sharedAgent(token);

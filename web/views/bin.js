@@ -4,13 +4,14 @@ import { el, find, iconButton } from "../dom.js";
 import { t } from "../i18n.js";
 import { day } from "../words.js";
 import { listing } from "./listing.js";
+import { settle } from "./throwing_away.js";
 
 const KINDS = { conversations: t("Conversation"), memories: t("Memory"), action_items: t("Task") };
 
 /** Returns `{reload}`; `onRestored(kind, id)` follows what came back. */
 export function startBin({ api, onRestored }) {
   const { reload, attempt } = listing(find("#bin"), { page: async () => {
-    find("#undo").hidden = true; // it is in the list
+    await settle(); // what the line offers is in the list
     return { items: await api.bin() };
   }, row });
 

@@ -365,8 +365,9 @@ export function startChat({ api, read, onChange, onNoted }) {
     talk.begin(session);
   });
   find("#stop").addEventListener("click", stop);
-  find("#clear").addEventListener("click", () => {
-    if (!confirm(t("Clear this chat? Your conversations stay."))) return;
+  find("#clear").addEventListener("click", async () => {
+    const { isSure } = await import("./asking.js");
+    if (!(await isSure(t("Clear this chat? Your conversations stay."), t("Clear chat")))) return;
     leave();
     forget({ session });
     load(() => api.clear(session));

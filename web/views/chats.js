@@ -6,6 +6,7 @@ import { render } from "../markdown.js";
 import { isIncognito, isSealed } from "../pending.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
+import { remains, removeLater } from "./throwing_away.js";
 
 const MAIN = "main";
 const UNTITLED = "New Chat";
@@ -32,7 +33,7 @@ export function startChats({ api, uid, open, onShown, showProjects }) {
     find("#chat").classList.toggle("incognito", isIncognito(current));
     find("#chat").classList.toggle("sealed", isSealed(current));
     if (current) onShown(opened ?? { id: current });
-    if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats).map(row));
+    if (!find(".edit", list)) list.replaceChildren(...starredFirst(chats.filter(remains)).map(row));
     return opened;
   }
 
@@ -64,14 +65,17 @@ export function startChats({ api, uid, open, onShown, showProjects }) {
       iconButton("bin", t("Delete {title}", { title }), () => remove(chat, title))));
   }
 
-  function remove(chat, title) {
-    if (!confirm(t("Delete “{title}” with all its messages? Your conversations stay.", { title }))) return;
-    attempt(async () => {
-      await api.deleteChat(chat.id);
-      if (chat.id === current) open(MAIN);
-      else await load();
-    });
-  }
+  // The main chat stays open, so that its messages go at once.
+  const remove = ({ id }, title) => attempt(async () => {
+    if (id !== MAIN) {
+      await removeLater({ id, title }, api.deleteChat, load);
+      return id === current && open(MAIN);
+    }
+    const { isSure } = await import("./asking.js");
+    if (!(await isSure(t("Delete “{title}” with all its messages? Your conversations stay.", { title }), t("Delete")))) return;
+    await api.deleteChat(id);
+    open(MAIN);
+  });
 
   let pairing = null; // once the owner switched sealing on
   const begin = (fields) => attempt(async () => {

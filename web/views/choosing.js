@@ -1,7 +1,7 @@
 // Choosing of conversations in the library, to merge them or move them into a folder.
 
 import { attempting, el, find } from "../dom.js";
-import { t, tn } from "../i18n.js";
+import { t } from "../i18n.js";
 import { nameOf } from "./folder_choice.js";
 
 const NO_FOLDER = "none";
@@ -46,7 +46,7 @@ export function startChoosing({ api, folders, onMerged, onMoved }) {
   }
 
   async function mergeChosen() {
-    if (!confirm(warning([...chosen.values()]))) return;
+    if (!(await mayMerge([...chosen.values()]))) return;
     const merged = await api.mergeConversations([...chosen.keys()]);
     reset();
     await onMerged(merged);
@@ -71,8 +71,10 @@ export function startChoosing({ api, folders, onMerged, onMoved }) {
   return { box, reset };
 }
 
-function warning(conversations) {
-  const question = tn({ one: "Make one of {n} conversation? You can undo it for an hour.", other: "Make one of {n} conversations? You can undo it for an hour." }, conversations.length);
-  const shared = conversations.filter(({ visibility }) => visibility !== "private").map(({ title }) => t("The link to “{title}” ends then.", { title }));
-  return [question, ...shared].join("\n");
+// A merge can be undone for an hour, but links to what is merged end.
+async function mayMerge(conversations) {
+  const shared = conversations.filter(({ visibility }) => visibility !== "private");
+  if (!shared.length) return true;
+  const { isSure } = await import("./asking.js");
+  return isSure(shared.map(({ title }) => t("The link to “{title}” ends then.", { title })).join(" "), t("Merge"));
 }

@@ -3,6 +3,7 @@
 import { attempting, el, find } from "../dom.js";
 import { t } from "../i18n.js";
 import { day } from "../words.js";
+import { isSure } from "./asking.js";
 import { openOtherWindow } from "./other_window.js";
 
 const STATES = {
@@ -50,7 +51,7 @@ export function startConnections({ api, onChange }) {
   }
 
   async function disconnect({ service, label }) {
-    if (!confirm(t("Disconnect {service}? Its access is revoked and its tokens are deleted.", { service: label }))) return;
+    if (!(await isSure(t("Disconnect {service}? Its access is revoked and its tokens are deleted.", { service: label }), t("Disconnect")))) return;
     const { revoked } = await api.disconnect(service);
     await showResult(service, revoked
       ? t("{service} is disconnected.", { service: label })

@@ -2,6 +2,7 @@
 
 import { attempting, el, find, onSubmit } from "../dom.js";
 import { t } from "../i18n.js";
+import { isSure } from "./asking.js";
 import { calls } from "./developer/calls.js";
 import { manifest } from "./developer/manifest.js";
 import { fill, readForm } from "./developer/settings.js";
@@ -52,15 +53,13 @@ export function startDeveloper({ api, onChange }) {
     attempt,
   });
 
-  function remove({ id, name }) {
-    if (!confirm(t("Delete “{name}”? It is removed for all its users, and its keys stop working.", { name }))) return;
-    attempt(async () => {
-      await api.deleteApp(id);
-      await open();
-      onChange();
-      choice.focus();
-    });
-  }
+  const remove = ({ id, name }) => attempt(async () => {
+    if (!(await isSure(t("Delete “{name}”? It is removed for all its users, and its keys stop working.", { name }), t("Delete this app")))) return;
+    await api.deleteApp(id);
+    await open();
+    onChange();
+    choice.focus();
+  });
 
   const save = () => attempt(async () => {
     const app = readForm(form, shown);

@@ -1,38 +1,41 @@
-// The border between the lists and the chat: dragged, or moved by the arrow keys. Where it stands is kept in this browser.
+// The borders between the columns: dragged, or moved by the arrow keys. Where they stand is kept in this browser.
 
 import { find } from "../dom.js";
 
-const WIDTH = "keepsake.list-width";
 const STEP_PX = 24;
 
-/** Style sheets bound the width, so that both sides stay readable in any window. */
-export function startDivider() {
+/** Style sheets bound the widths, so that every column stays readable in any window. */
+export function startDividers() {
+  startDivider(find("#divider"), { name: "list-width", column: 1, growsTo: 1 });
+  startDivider(find("#reader-divider"), { name: "reader-width", column: 3, growsTo: -1 });
+}
+
+function startDivider(divider, { name, column, growsTo }) {
   const grid = find("#console");
-  const divider = find("#divider");
-  const measure = () => parseFloat(getComputedStyle(grid).gridTemplateColumns.split(" ")[1]);
+  const place = `keepsake.${name}`;
+  const measure = () => parseFloat(getComputedStyle(grid).gridTemplateColumns.split(" ")[column]);
+  const tell = (px) => (divider.ariaValueNow = Math.round(px));
 
   function widen(px) {
-    grid.style.setProperty("--list-width", `${px}px`);
-    keep(Math.round(measure()));
-  }
-  function keep(px) {
-    localStorage.setItem(WIDTH, px);
-    divider.ariaValueNow = px;
+    grid.style.setProperty(`--${name}`, `${px}px`);
+    localStorage.setItem(place, Math.round(measure()));
+    tell(measure());
   }
   function reset() {
-    grid.style.removeProperty("--list-width");
-    localStorage.removeItem(WIDTH);
-    divider.ariaValueNow = Math.round(measure());
+    grid.style.removeProperty(`--${name}`);
+    localStorage.removeItem(place);
+    tell(measure());
   }
 
-  const kept = Number(localStorage.getItem(WIDTH));
-  if (kept) grid.style.setProperty("--list-width", `${kept}px`);
-  divider.ariaValueNow = Math.round(measure());
+  const kept = Number(localStorage.getItem(place));
+  if (kept) grid.style.setProperty(`--${name}`, `${kept}px`);
+  tell(kept || measure() || divider.ariaValueNow);
+  divider.addEventListener("focus", () => tell(measure()));
   divider.addEventListener("pointerdown", (event) => {
     event.preventDefault();
     divider.setPointerCapture(event.pointerId);
-    const offset = measure() - event.clientX;
-    divider.onpointermove = ({ clientX }) => widen(clientX + offset);
+    const begun = measure() - growsTo * event.clientX;
+    divider.onpointermove = ({ clientX }) => widen(begun + growsTo * clientX);
   });
   divider.addEventListener("lostpointercapture", () => (divider.onpointermove = null));
   divider.addEventListener("dblclick", reset);
@@ -40,6 +43,6 @@ export function startDivider() {
     const step = { ArrowLeft: -STEP_PX, ArrowRight: STEP_PX }[event.key];
     if (!step) return;
     event.preventDefault();
-    widen(measure() + step);
+    widen(measure() + growsTo * step);
   });
 }

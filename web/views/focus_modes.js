@@ -4,6 +4,7 @@ import { el, find, iconButton, onSubmit } from "../dom.js";
 import { t } from "../i18n.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { removeLater } from "./throwing_away.js";
 
 /** Returns `{reload}`. */
 export function startFocusModes({ api }) {
@@ -21,11 +22,7 @@ export function startFocusModes({ api }) {
     return el("li", { "data-id": id }, el("div", {}, el("b", { dir: "auto" }, name), el("br"), text),
       el("div", { class: "tools" },
         iconButton("pen", t("Edit: {title}", { title: name }), () => edit(text, { label: name, text: instructions, long: true }, (changed) => change(() => api.changeFocusMode(id, { instructions: changed })))),
-        iconButton("bin", t("Delete {name}", { name }), () => remove(id, name))));
-  }
-
-  function remove(id, name) {
-    if (confirm(t("Delete “{title}”? It ends in the chats where it is on.", { title: name }))) change(() => api.deleteFocusMode(id));
+        iconButton("bin", t("Delete {name}", { name }), () => removeLater({ id, title: name }, api.deleteFocusMode, reload))));
   }
 
   onSubmit(form, () => change(async () => {

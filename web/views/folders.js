@@ -5,6 +5,7 @@ import { t, tn } from "../i18n.js";
 import { edit } from "./edit.js";
 import { nameOf } from "./folder_choice.js";
 import { listing } from "./listing.js";
+import { removeLater } from "./throwing_away.js";
 
 /** Returns `{reload}`; `open(id)` shows the conversations of a folder. */
 export function startFolders({ api, open }) {
@@ -26,7 +27,7 @@ export function startFolders({ api, open }) {
         order > 0 && iconButton("earlier", t("Move up: {name}", { name }), () => move(id, order - 1, "earlier"), { "data-direction": "earlier" }),
         order < count - 1 && iconButton("later", t("Move down: {name}", { name }), () => move(id, order + 1, "later"), { "data-direction": "later" }),
         iconButton("pen", t("Rename {name}", { name }), () => edit(title, { label: t("Name"), text: folder.name }, (text) => change(() => api.changeFolder(id, { name: text })))),
-        !folder.is_default && iconButton("bin", t("Delete {name}", { name }), () => remove(id, name))),
+        !folder.is_default && iconButton("bin", t("Delete {name}", { name }), () => removeLater({ id, title: name }, api.deleteFolder, reload))),
       el("p", { class: "meta" }, conversationCount(size)));
   }
 
@@ -39,11 +40,6 @@ export function startFolders({ api, open }) {
     await change(() => api.changeFolder(id, { order: place }));
     const tools = [...view.querySelectorAll(`[data-id="${CSS.escape(id)}"] .tools button`)];
     (tools.find((button) => button.dataset.direction === direction) ?? tools[0])?.focus();
-  }
-
-  function remove(id, name) {
-    if (!confirm(t("Delete “{name}”? Its conversations move to the folder that cannot be deleted.", { name }))) return;
-    change(() => api.deleteFolder(id));
   }
 
   onSubmit(form, () => {

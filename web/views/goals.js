@@ -4,23 +4,22 @@ import { el, find, iconButton, moveTo, onSubmit } from "../dom.js";
 import { formatNumber, t } from "../i18n.js";
 import { editGoal } from "./goal_form.js";
 import { listing } from "./listing.js";
+import { offerUndo, remains, removeLater, settle } from "./throwing_away.js";
 
 const MAX_ACTIVE = 4; // a further one takes the place of the oldest
 
 export function startGoals({ api }) {
   const view = find("#goals");
   const form = find("form", view);
-  const status = find("[role=status]", view);
   const full = find(".full", view);
   let active = [];
   const { reload, attempt } = listing(view, { page: async () => {
-    active = await api.goals();
+    active = (await api.goals()).filter(remains);
     full.hidden = active.length < MAX_ACTIVE;
     return { items: active, next: null };
   }, row });
 
   const change = (goal, changes, focus = true) => attempt(async () => {
-    status.replaceChildren();
     await api.changeGoal(goal.id, changes);
     await reload();
     if (focus) moveTo(find(`[data-id="${CSS.escape(goal.id)}"]`, view));
@@ -32,7 +31,7 @@ export function startGoals({ api }) {
       el("div", { class: "tools" },
         iconButton("pen", t("Edit: {title}", { title: goal.title }), () => editGoal(title, goal, (changes) => change(goal, changes))),
         iconButton("done", t("Finish: {title}", { title: goal.title }), () => finish(goal)),
-        iconButton("bin", t("Delete: {title}", { title: goal.title }), () => remove(goal))),
+        iconButton("bin", t("Delete: {title}", { title: goal.title }), () => removeLater(goal, api.deleteGoal, reload))),
       progress(goal));
   }
 
@@ -52,30 +51,24 @@ export function startGoals({ api }) {
 
   async function finish(goal) {
     await change(goal, { is_active: false }, false);
-    status.replaceChildren(`${t("Finished: {title}", { title: goal.title })} `,
-      el("button", { type: "button", class: "quiet", onclick: () => change(goal, { is_active: true }) }, t("Undo")));
-    find("button", status).focus();
-  }
-
-  function remove(goal) {
-    if (!confirm(t("Delete “{title}” with its history?", { title: goal.title }))) return;
-    attempt(async () => {
-      await api.deleteGoal(goal.id);
-      await reload();
-    });
+    offerUndo(t("Finished: {title}", { title: goal.title }), () => change(goal, { is_active: true }));
   }
 
   onSubmit(form, () => {
     const { title, target, unit } = form.elements;
     const name = title.value.trim();
     if (!name) return;
-    const last = active.at(-1);
-    if (active.length >= MAX_ACTIVE && !confirm(t("You have four goals. “{title}” ends for this one.", { title: last.title }))) return;
+    const replaced = active.length >= MAX_ACTIVE && active.at(-1);
     const whole = Number(target.value || 1);
     return attempt(async () => {
-      await api.addGoal({ title: name, goal_type: target.value ? "numeric" : "boolean", target_value: whole, max_value: Math.max(whole, 0), min_value: Math.min(whole, 0), unit: unit.value.trim() || null });
+      await settle(); // what is deleted leaves its place
+      const { id } = await api.addGoal({ title: name, goal_type: target.value ? "numeric" : "boolean", target_value: whole, max_value: Math.max(whole, 0), min_value: Math.min(whole, 0), unit: unit.value.trim() || null });
       form.reset();
       await reload();
+      if (replaced) offerUndo(t("Finished: {title}", { title: replaced.title }), async () => {
+        await api.deleteGoal(id);
+        await change(replaced, { is_active: true });
+      });
     });
   });
   return { reload };

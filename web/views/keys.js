@@ -3,6 +3,7 @@
 import { el } from "../dom.js";
 import { t } from "../i18n.js";
 import { day } from "../words.js";
+import { isSure } from "./asking.js";
 import { copyable } from "./copyable.js";
 
 /** Says since when a program is let in, when it was last there, until when, and whether it reads only. */
@@ -33,15 +34,13 @@ export function keys({ heading, list, create, revoke, attempt }) {
     await load();
   }
 
-  function remove(id, title) {
-    if (!confirm(t("Revoke {name}? It stops working at once.", { name: title }))) return;
-    attempt(async () => {
-      await revoke(id);
-      newKey.replaceChildren();
-      await load();
-      addButton.focus();
-    });
-  }
+  const remove = (id, title) => attempt(async () => {
+    if (!(await isSure(t("Revoke {name}? It stops working at once.", { name: title }), t("Revoke")))) return;
+    await revoke(id);
+    newKey.replaceChildren();
+    await load();
+    addButton.focus();
+  });
 
   attempt(load);
   return el("section", { class: "block", "aria-label": heading }, el("header", {}, el("h3", {}, heading), addButton), newKey, items);

@@ -1,6 +1,7 @@
 // A panel whose list grows page by page.
 
 import { attempting, find, moveTo } from "../dom.js";
+import { remains } from "./throwing_away.js";
 
 /**
  * Fills the panel `view` with `row(item)` for each item of `page(cursor)`, which returns `{items, next}`;
@@ -13,7 +14,8 @@ export function listing(view, { page, row, place = (list, rows) => list.append(.
   let cursor;
 
   async function load(from) {
-    const { items, next } = await page(from);
+    const { items: stored, next } = await page(from);
+    const items = stored.filter(remains);
     cursor = next;
     more.hidden = !next;
     const rows = items.map(row);

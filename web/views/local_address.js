@@ -7,10 +7,12 @@ export async function askingForLocal(send) {
   try {
     return await send({});
   } catch (problem) {
-    if (problem.code !== "local_address" || !mayCall(problem.origins)) throw problem;
+    if (problem.code !== "local_address" || !(await mayCall(problem.origins))) throw problem;
     return send({ allow_local: true });
   }
 }
 
-const mayCall = (origins) =>
-  confirm(t("This app runs on the machine of the server, at {addresses}. May Keepsake call it there?", { addresses: origins.join(", ") }));
+async function mayCall(origins) {
+  const { ask } = await import("./asking.js");
+  return ask(t("This app runs on the machine of the server, at {addresses}. May Keepsake call it there?", { addresses: origins.join(", ") }), [["yes", t("Allow")]]);
+}

@@ -5,13 +5,20 @@ import { t, tn } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { removeLater } from "./throwing_away.js";
 
 export function startPeople({ api, read }) {
   const view = find("#people");
   const speakers = find("#speakers");
   const renewals = find("#renewals");
   const known = new Set();
-  const { reload: reloadKnown, attempt } = listing(view, { page: api.people, row });
+  const { reload: reloadKnown, attempt } = listing(view, { page, row });
+
+  async function page(from) {
+    const found = await api.people(from);
+    for (const { name } of found.items) known.add(name);
+    return found;
+  }
 
   async function reload() {
     known.clear();
@@ -36,7 +43,6 @@ export function startPeople({ api, read }) {
   }
 
   function row(person) {
-    known.add(person.name);
     const name = el("span", { class: "content", dir: "auto" }, person.name);
     const role = el("p", { class: "role", dir: "auto" }, person.role);
     const change = (request) => (text) => attempt(async () => {
@@ -48,17 +54,9 @@ export function startPeople({ api, read }) {
       el("div", { class: "tools" },
         iconButton("pen", t("Rename {name}", { name: person.name }), () => edit(name, { label: t("Name"), text: person.name }, change(api.renamePerson))),
         iconButton("people", roleLabel, () => edit(role, { label: roleLabel, text: person.role, placeholder: t("my sister, my dentist"), clears: true, maxlength: 64 }, change(api.setRole))),
-        iconButton("bin", t("Delete {name}", { name: person.name }), () => remove(person))),
+        iconButton("bin", t("Delete {name}", { name: person.name }), () => removeLater({ id: person.id, title: person.name }, api.deletePerson, reload))),
       role,
       el("p", { class: "meta" }, t("known since {day}", { day: day(person.created_at) })));
-  }
-
-  function remove(person) {
-    if (!confirm(t("Delete {name}? What they said stays, without the name.", { name: person.name }))) return;
-    attempt(async () => {
-      await api.deletePerson(person.id);
-      await reload();
-    });
   }
 
   return { reload };

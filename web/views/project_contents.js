@@ -4,6 +4,7 @@ import { attempting, el, find, iconButton } from "../dom.js";
 import { t } from "../i18n.js";
 import { upload } from "../uploads.js";
 import { titleOf } from "./chats.js";
+import { remains, removeLater } from "./throwing_away.js";
 
 const POLL_MS = 2000;
 
@@ -33,8 +34,8 @@ export function projectContents({ api, id, open }) {
     const [{ items: own }, { items: all }, sessions] = await Promise.all([api.projectFiles(id), api.files(), api.chats()]);
     if (ticket !== latest) return;
     const ownIds = own.map((file) => file.id);
-    files.replaceChildren(...own.map(fileRow));
-    offer(known, t("Add a file that you gave before"), all.filter((file) => !ownIds.includes(file.id)).map((file) => [file.id, file.name]));
+    files.replaceChildren(...own.filter(remains).map(fileRow));
+    offer(known, t("Add a file that you gave before"), all.filter(remains).filter((file) => !ownIds.includes(file.id)).map((file) => [file.id, file.name]));
     chats.replaceChildren(...sessions.filter((chat) => chat.project_id === id).map(chatRow));
     offer(others, t("Move a chat here"), sessions.filter((chat) => chat.project_id !== id && !chat.app_id).map((chat) => [chat.id, titleOf(chat)]));
     clearTimeout(timer);
@@ -56,14 +57,9 @@ export function projectContents({ api, id, open }) {
     return el("li", {}, el("span", { class: "content", dir: "auto" }, name),
       el("div", { class: "tools" },
         iconButton("close", t("Take {name} out of the project", { name }), () => change(() => api.takeOutFile(id, file))),
-        iconButton("bin", t("Delete {name}", { name }), () => remove(file, name))),
+        iconButton("bin", t("Delete {name}", { name }), () => removeLater({ id: file, title: name }, api.deleteFile, reload))),
       state === "processing" && el("p", { class: "meta" }, t("Being read")),
       state === "rejected" && el("p", { class: "problem", lang: "en" }, reason));
-  }
-
-  function remove(file, name) {
-    if (!confirm(t("Delete “{title}” everywhere?", { title: name }))) return;
-    change(() => api.deleteFile(file));
   }
 
   function chatRow(chat) {

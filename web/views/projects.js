@@ -6,6 +6,7 @@ import { edit } from "./edit.js";
 import { listing } from "./listing.js";
 import { projectCalls } from "./project_calls.js";
 import { projectContents } from "./project_contents.js";
+import { removeLater } from "./throwing_away.js";
 
 /** Returns `{reload}`; `open(id)` opens a chat. */
 export function startProjects({ api: others, open }) {
@@ -32,7 +33,7 @@ export function startProjects({ api: others, open }) {
     return el("li", { "data-id": id }, title,
       el("div", { class: "tools" },
         iconButton("pen", t("Rename {name}", { name }), () => edit(title, { label: t("Name"), text: name }, (text) => change(id, () => api.renameProject(id, text)))),
-        iconButton("bin", t("Delete {name}", { name }), () => remove(id, name))),
+        iconButton("bin", t("Delete {name}", { name }), () => removeLater({ id, title: name }, api.deleteProject, reload))),
       contents.node);
   }
 
@@ -41,11 +42,6 @@ export function startProjects({ api: others, open }) {
     await reload();
     find(`[data-id="${CSS.escape(id)}"] button`, view)?.focus();
   });
-
-  function remove(id, name) {
-    if (!confirm(t("Delete “{title}”? Its files and chats stay.", { title: name }))) return;
-    change(id, () => api.deleteProject(id));
-  }
 
   onSubmit(form, () => attempt(async () => {
     const { id } = await api.addProject(find("input", form).value.trim());

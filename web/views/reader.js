@@ -114,8 +114,9 @@ export function reader(api, { onChange, onRestored, onClose }) {
   // A name that the transcript gives may be kept for all conversations.
   const markSelf = (id, segment, isUser) => attempt(async () => {
     const name = segment.speaker_name;
-    const keep = isUser && Boolean(name) && confirm(t("Is “{name}” you in every conversation? Cancel: only in this one.", { name }));
-    await api.markSelf(id, segment.speaker, isUser, keep);
+    const reach = isUser && name ? await askReach(name) : "here";
+    if (!reach) return;
+    await api.markSelf(id, segment.speaker, isUser, reach === "everywhere");
     await reload(id);
   });
 
@@ -146,6 +147,11 @@ export function reader(api, { onChange, onRestored, onClose }) {
   });
 
   return { read, close: hide };
+}
+
+async function askReach(name) {
+  const { ask } = await import("./asking.js");
+  return ask(t("In which conversations is “{name}” you?", { name }), [["here", t("Only in this one")], ["everywhere", t("In all of them")]]);
 }
 
 function show(panel, title, ...nodes) {

@@ -6,6 +6,7 @@ import { t } from "../i18n.js";
 import { day } from "../words.js";
 import { edit } from "./edit.js";
 import { listing } from "./listing.js";
+import { remains, removeLater, settle } from "./throwing_away.js";
 
 const MAX_CHARS = 280;
 
@@ -28,7 +29,7 @@ export function startRules({ api }) {
 
   async function page() {
     const rules = await api.call("GET", "/v2/rules");
-    const old = rules.filter(({ archived_at }) => archived_at);
+    const old = rules.filter(({ archived_at }) => archived_at).filter(remains);
     archived.replaceChildren(...old.map(row));
     archive.hidden = old.length === 0;
     return { items: rules.filter(({ archived_at }) => !archived_at), next: null };
@@ -45,16 +46,15 @@ export function startRules({ api }) {
     return el("li", {}, content,
       el("div", { class: "tools" },
         iconButton("pen", t("Edit: {text}", { text }), () => edit(content, editing, (changed) => change("PATCH", at`/v2/rules/${id}`, { text: changed }))),
-        iconButton("bin", t("Delete: {text}", { text }), () => remove(id, text))),
+        iconButton("bin", t("Delete: {text}", { text }), () => removeLater({ id, title: text }, remove, reload))),
       el("p", { class: "meta" }, `${quote ? t("said in a chat") : t("written by you")} · ${day(created_at)}`),
       quote && el("blockquote", { dir: "auto" }, quote));
   }
 
-  function remove(id, text) {
-    if (confirm(t("Delete the rule “{text}”?", { text }))) change("DELETE", at`/v2/rules/${id}`);
-  }
+  const remove = (id) => api.call("DELETE", at`/v2/rules/${id}`);
 
   onSubmit(form, () => attempt(async () => {
+    await settle(); // what is deleted counts no longer
     await api.call("POST", "/v2/rules", { body: { text: field.value.trim() } });
     form.reset();
     await reload();

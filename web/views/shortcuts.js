@@ -1,6 +1,6 @@
 // Keyboard shortcuts, and the list of them.
 
-import { el, find } from "../dom.js";
+import { el, find, openDialog } from "../dom.js";
 import { t } from "../i18n.js";
 
 const SHORTCUTS = [
@@ -39,11 +39,7 @@ function focusSearch() {
 
 function showList() {
   const rows = SHORTCUTS.flatMap(([keys, what]) => [el("dt", {}, el("kbd", {}, keys)), el("dd", {}, what)]);
-  const dialog = el("dialog", { class: "shortcuts", "aria-labelledby": "shortcuts-title" },
-    el("h2", { id: "shortcuts-title" }, t("Keyboard shortcuts")),
-    el("dl", {}, ...rows),
+  const dialog = openDialog(t("Keyboard shortcuts"),
+    el("dl", { class: "shortcuts" }, ...rows),
     el("p", { class: "row" }, el("button", { type: "button", onclick: () => dialog.close() }, t("Close"))));
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
 }

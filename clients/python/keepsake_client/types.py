@@ -589,6 +589,7 @@ class DayTaskOut(TypedDict):
     priority: Literal["high", "medium", "low"]
     source_conversation_id: str | None
     completed: bool
+    segment: int | None
 
 
 class Deactivation(TypedDict):
@@ -1364,6 +1365,12 @@ class NotificationIn(TypedDict):
     aid: NotRequired[str | None]
     uid: NotRequired[str | None]
     message: NotRequired[str | None]
+
+
+class NumberOut(TypedDict):
+    said: str
+    conversation_id: str | None
+    segment: int | None
 
 
 class OkOut(TypedDict):
@@ -2396,6 +2403,7 @@ class FunctionsLibraryProgramsOauthSchemasDecisionOut(TypedDict):
 class FunctionsProcessConversationDaysSummarySchemasDecisionOut(TypedDict):
     decision: str
     conversation_id: str | None
+    segment: int | None
 
 
 class ActionItemHitsOut(TypedDict):
@@ -2639,6 +2647,7 @@ class DailySummaryOut(TypedDict):
     action_items: list[DayTaskOut]
     unresolved_questions: list[QuestionOut]
     decisions_made: list[FunctionsProcessConversationDaysSummarySchemasDecisionOut]
+    numbers: list[NumberOut]
     knowledge_nuggets: list[InsightOut]
     locations: list[DayPlaceOut]
 

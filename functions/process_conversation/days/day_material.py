@@ -3,15 +3,23 @@
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from anyio import to_thread
+
+from functions.process_conversation.days.spoken_lines import (
+    SpokenLine,
+    find_segments,
+    list_lines,
+)
 from shared.data.stores import Stores
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.daily_summary import find_bounds
-from shared.domain.ids import UserId
+from shared.domain.ids import ActionItemId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.store.sizes import truncate
 from shared.domain.tasks.action_item import ActionItem
@@ -24,13 +32,20 @@ MAX_RECORDS = 100
 MAX_OVERVIEW_CHARS = 1_500
 """A hundred overviews take some 40,000 tokens."""
 MAX_TITLE_CHARS = 200
+MAX_LINES = 40
+"""Decisions, and numbers, of which amounts come first."""
 RECORDS_SHARE = 6
-"""Where a prompt is too short for all, tasks take this part of it, and memories as much."""
+"""Where a prompt is too short for all, tasks take this part of it, and memories and lines as much."""
+READ_AT_ONCE = 5
+"""Whole transcripts: each may have megabytes."""
 
 
 @value
 class DayMaterial:
-    """Processed conversations of a day in the order in which they began, its tasks and memories."""
+    """Processed conversations of a day in the order in which they began, its tasks and memories, and what was said.
+
+    `task_segments` are the places of the lines that name the tasks, None where no line does.
+    """
 
     day: date
     zone: ZoneInfo
@@ -38,12 +53,14 @@ class DayMaterial:
     conversations: tuple[Conversation, ...]
     tasks: tuple[ActionItem, ...] = ()
     memories: tuple[Memory, ...] = ()
+    lines: tuple[SpokenLine, ...] = ()
+    task_segments: tuple[int | None, ...] = ()
 
     def to_data(self, max_tokens: int) -> Mapping[str, Any]:
         """Return it as data for a prompt of so many tokens; conversations and tasks are named by their numbers.
 
-        Where that is too little, the longest conversations are named, then come the first tasks and
-        memories, and overviews share what is left.
+        Where that is too little, the longest conversations are named, then come the first tasks, memories and
+        lines, and overviews share what is left.
         """
         data = self._describe_all()
         if count_data_tokens(data) <= max_tokens:
@@ -54,6 +71,7 @@ class DayMaterial:
             "conversations": [{**row, "overview": ""} for row in named],
             "tasks": take_fitting(data["tasks"], max_tokens // RECORDS_SHARE),
             "memories": take_fitting(data["memories"], max_tokens // RECORDS_SHARE),
+            "lines": take_fitting(data["lines"], max_tokens // RECORDS_SHARE),
         }
         overviews = cut_texts(
             [row["overview"] for row in named], max_tokens - count_data_tokens(fitted)
@@ -80,6 +98,15 @@ class DayMaterial:
                 for n, task in enumerate(self.tasks)
             ],
             "memories": [memory.content for memory in self.memories],
+            "lines": [
+                {
+                    "line": n,
+                    "kind": "decision" if line.kind == "decision" else "number",
+                    "said": line.quote,
+                    "conversation": numbers[line.conversation_id],
+                }
+                for n, line in enumerate(self.lines)
+            ],
         }
 
     def _describe(self, conversation: Conversation) -> Mapping[str, Any]:
@@ -107,7 +134,7 @@ async def load_material(
     processed = [c for c in conversations if c.status == "completed"]
     if not processed:
         return None
-    return DayMaterial(
+    material = DayMaterial(
         day=day,
         zone=profile.zone,
         language=profile.language or _find_language(processed),
@@ -115,6 +142,42 @@ async def load_material(
         tasks=tuple(task for task in tasks if task.owner == "me"),
         memories=tuple(memory for memory in memories if memory.is_current),
     )
+    return await _add_lines(stores, uid, material)
+
+
+async def _add_lines(stores: Stores, uid: UserId, material: DayMaterial) -> DayMaterial:
+    """Read the transcripts of a day, a few at a time, for the lines that prove what its summary says."""
+    ids = [conversation.id for conversation in material.conversations]
+    lines: list[SpokenLine] = []
+    places: dict[ActionItemId, int | None] = {}
+    for start in range(0, len(ids), READ_AT_ONCE):
+        stored = await stores.conversations.find_many(uid, ids[start : start + READ_AT_ONCE])
+        for whole in await stores.conversations.load_transcripts(uid, stored):
+            if whole is not None:
+                own = [task for task in material.tasks if task.conversation_id == whole.id]
+                found, segments = await to_thread.run_sync(_read_lines, whole, own)
+                lines.extend(found)
+                places.update(zip((task.id for task in own), segments, strict=True))
+    return replace(
+        material,
+        lines=select_lines(lines),
+        task_segments=tuple(places.get(task.id) for task in material.tasks),
+    )
+
+
+def _read_lines(
+    whole: Conversation, tasks: Sequence[ActionItem]
+) -> tuple[list[SpokenLine], list[int | None]]:
+    return [*list_lines(whole)], find_segments([task.description for task in tasks], whole)
+
+
+def select_lines(lines: Sequence[SpokenLine]) -> tuple[SpokenLine, ...]:
+    """Return the decisions, then amounts, then other numbers, each kind as it was said and within the limit."""
+    decisions = [line for line in lines if line.kind == "decision"]
+    numbers = sorted(
+        (line for line in lines if line.kind != "decision"), key=lambda line: line.kind == "count"
+    )
+    return (*decisions[:MAX_LINES], *numbers[:MAX_LINES])
 
 
 def _select_longest(rows: Sequence[Mapping[str, Any]], max_tokens: int) -> list[Mapping[str, Any]]:

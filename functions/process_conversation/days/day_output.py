@@ -62,6 +62,7 @@ def _to_priority(value: object) -> object:
 
 Text = Annotated[str, BeforeValidator(_to_text)]
 Number = Annotated[int | None, BeforeValidator(_to_number)]
+Numbers = Annotated[Sequence[int], BeforeValidator(_keep_numbers)]
 
 
 class DayOutputPart(BaseModel):
@@ -74,7 +75,7 @@ class HighlightOutput(DayOutputPart):
     topic: Text = ""
     emoji: Text = ""
     summary: Text = ""
-    conversations: Annotated[Sequence[int], BeforeValidator(_keep_numbers)] = ()
+    conversations: Numbers = ()
 
 
 class DayTaskOutput(DayOutputPart):
@@ -95,7 +96,7 @@ Notes = Annotated[Sequence[NoteOutput], BeforeValidator(_keep_valid)]
 
 
 class DayOutput(DayOutputPart):
-    """The recap of a day."""
+    """The recap of a day; `decisions` and `numbers` are lines by their number."""
 
     headline: Text = ""
     overview: Text = ""
@@ -103,7 +104,8 @@ class DayOutput(DayOutputPart):
     highlights: Annotated[Sequence[HighlightOutput], BeforeValidator(_keep_valid)] = ()
     tasks: Annotated[Sequence[DayTaskOutput], BeforeValidator(_keep_valid)] = ()
     unresolved_questions: Notes = ()
-    decisions: Notes = ()
+    decisions: Numbers = ()
+    numbers: Numbers = ()
     insights: Notes = ()
 
 
@@ -122,7 +124,8 @@ def build_summary(
         highlights=_build_highlights(output.highlights, material),
         tasks=_build_tasks(output.tasks, material),
         unresolved_questions=_build_notes(output.unresolved_questions, material),
-        decisions=_build_notes(output.decisions, material),
+        decisions=_quote_lines(output.decisions, material, is_decided=True),
+        numbers=_quote_lines(output.numbers, material, is_decided=False),
         insights=_build_notes(output.insights, material),
         places=tuple(_list_places(material.conversations)),
         is_scheduled=is_scheduled,
@@ -130,10 +133,14 @@ def build_summary(
 
 
 def build_plain_output(material: DayMaterial) -> DayOutput:
-    """Answer without a model, from titles and overviews: the day is not lost because it failed."""
-    tasks = [DayTaskOutput(task=n) for n in range(len(material.tasks))]
+    """Answer without a model, from titles and lines: the day is not lost because it failed."""
+    lines = range(len(material.lines))
     return DayOutput(
-        headline=_build_headline(material), overview=_build_overview(material), tasks=tasks
+        headline=_build_headline(material),
+        overview=_build_overview(material),
+        tasks=[DayTaskOutput(task=n) for n in range(len(material.tasks))],
+        decisions=lines,
+        numbers=lines,
     )
 
 
@@ -187,9 +194,26 @@ def _build_tasks(outputs: Sequence[DayTaskOutput], material: DayMaterial) -> tup
             priority=priority,
             source_conversation_id=material.tasks[n].conversation_id,
             completed=material.tasks[n].completed,
+            segment=material.task_segments[n] if material.task_segments else None,
         )
         for n, priority in priorities.items()
     )[:MAX_TASKS]
+
+
+def _quote_lines(
+    numbers: Sequence[int], material: DayMaterial, *, is_decided: bool
+) -> tuple[DayNote, ...]:
+    """Quote the lines that the model named, each once; one of another kind proves nothing."""
+    named = [material.lines[n] for n in dict.fromkeys(numbers) if 0 <= n < len(material.lines)]
+    proofs = [line for line in named if (line.kind == "decision") == is_decided]
+    return tuple(
+        DayNote(
+            text=_clean(line.quote, MAX_NOTE_CHARS),
+            conversation_id=line.conversation_id,
+            segment=line.segment,
+        )
+        for line in proofs[:MAX_LIST_LENGTH]
+    )
 
 
 def _build_notes(outputs: Sequence[NoteOutput], material: DayMaterial) -> tuple[DayNote, ...]:

@@ -65,6 +65,7 @@ class DayTaskOut(Wire):
     priority: Priority
     source_conversation_id: str | None
     completed: bool
+    segment: int | None
 
 
 class QuestionOut(Wire):
@@ -73,8 +74,19 @@ class QuestionOut(Wire):
 
 
 class DecisionOut(Wire):
+    """What a line says: `segment` is its place in the transcript, from 0."""
+
     decision: str
     conversation_id: str | None
+    segment: int | None
+
+
+class NumberOut(Wire):
+    """A line that says a number."""
+
+    said: str
+    conversation_id: str | None
+    segment: int | None
 
 
 class InsightOut(Wire):
@@ -104,6 +116,7 @@ class DailySummaryOut(Wire):
     action_items: list[DayTaskOut]
     unresolved_questions: list[QuestionOut]
     decisions_made: list[DecisionOut]
+    numbers: list[NumberOut]
     knowledge_nuggets: list[InsightOut]
     locations: list[DayPlaceOut]
 
@@ -124,8 +137,14 @@ class DailySummaryOut(Wire):
                 for one in summary.unresolved_questions
             ],
             decisions_made=[
-                DecisionOut(decision=one.text, conversation_id=one.conversation_id)
+                DecisionOut(
+                    decision=one.text, conversation_id=one.conversation_id, segment=one.segment
+                )
                 for one in summary.decisions
+            ],
+            numbers=[
+                NumberOut(said=one.text, conversation_id=one.conversation_id, segment=one.segment)
+                for one in summary.numbers
             ],
             knowledge_nuggets=[
                 InsightOut(insight=one.text, conversation_id=one.conversation_id)

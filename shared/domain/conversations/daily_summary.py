@@ -52,20 +52,22 @@ class Highlight:
 
 @value
 class DayTask:
-    """A task of a day, as it was then."""
+    """A task of a day, as it was then; `segment` is the line of its conversation that says it, from 0."""
 
     description: str
     priority: Priority = "medium"
     source_conversation_id: ConversationId | None = None
     completed: bool = False
+    segment: int | None = None
 
 
 @value
 class DayNote:
-    """A sentence about a day, and the conversation that it rests on."""
+    """A sentence about a day, and the conversation that it rests on; `segment` is the line there that says it, from 0."""
 
     text: str
     conversation_id: ConversationId | None = None
+    segment: int | None = None
 
 
 @value
@@ -83,6 +85,7 @@ class DayPlace:
 class DailySummary:
     """The summary of one local day; its id is the day as YYYY-MM-DD.
 
+    `decisions` and `numbers` are quotations of lines that say them.
     `is_scheduled` once it was made when it was due; one that its owner asked for earlier is replaced
     then. `announced_at` is when its owner was told of it.
     """
@@ -97,6 +100,7 @@ class DailySummary:
     tasks: tuple[DayTask, ...] = ()
     unresolved_questions: tuple[DayNote, ...] = ()
     decisions: tuple[DayNote, ...] = ()
+    numbers: tuple[DayNote, ...] = ()
     insights: tuple[DayNote, ...] = ()
     places: tuple[DayPlace, ...] = ()
     is_scheduled: bool = False

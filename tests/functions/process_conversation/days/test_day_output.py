@@ -16,6 +16,7 @@ from functions.process_conversation.days.day_output import (
     DayOutput,
     build_summary,
 )
+from functions.process_conversation.days.spoken_lines import SpokenLine
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Structured
 from shared.domain.conversations.daily_summary import DailySummary
@@ -37,6 +38,10 @@ MATERIAL = DayMaterial(
     language="en",
     conversations=(build_test_conversation(structured=Structured(title="Offsite")),),
     tasks=(TASK,),
+    lines=(
+        SpokenLine(conversation_id=TALK, segment=0, kind="decision", quote="May it is."),
+        SpokenLine(conversation_id=TALK, segment=1, kind="count", quote="At 7 at the station."),
+    ),
 )
 FIELDS = tuple(DayOutput.model_fields)
 json_values = st.recursive(
@@ -67,7 +72,9 @@ def test_no_answer_breaks_a_summary_or_exceeds_its_limits_r6(answer):
     assert 0 < len(summary.overview) <= MAX_TEXT_CHARS
     assert len(summary.highlights) <= MAX_LIST_LENGTH
     assert len(summary.tasks) <= MAX_TASKS
-    notes = [*summary.decisions, *summary.insights, *summary.unresolved_questions]
+    cited = [*summary.decisions, *summary.numbers]
+    assert {(note.conversation_id, note.segment) for note in cited} <= {(TALK, 0), (TALK, 1)}
+    notes = [*cited, *summary.insights, *summary.unresolved_questions]
     assert all(0 < len(note.text) <= MAX_NOTE_CHARS for note in notes)
     assert {note.conversation_id for note in notes} <= {TALK, None}
     assert dump(summary)
@@ -88,7 +95,8 @@ def test_a_longest_answer_fits_a_document_r6():
         {
             **dict.fromkeys(("headline", "overview", "day_emoji"), long),
             "highlights": [highlight] * 100,
-            **dict.fromkeys(("decisions", "insights", "unresolved_questions"), [note] * 100),
+            **dict.fromkeys(("insights", "unresolved_questions"), [note] * 100),
+            **dict.fromkeys(("decisions", "numbers"), [0, 1] * 100),
         }
     )
 

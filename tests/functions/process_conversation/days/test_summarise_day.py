@@ -9,8 +9,8 @@ import pytest
 from functions.process_conversation.days.summary_routes import DAY_ROUTES
 from shared.data.stores import Stores
 from shared.domain.apps.webhook import DeveloperWebhook
-from shared.domain.conversations.conversation import Structured
-from shared.domain.conversations.daily_summary import DailySummary
+from shared.domain.conversations.conversation import Segment, Structured
+from shared.domain.conversations.daily_summary import DailySummary, DayNote
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import ActionItemId, ConversationId, MemoryId
 from shared.domain.memories.memory import Memory
@@ -277,14 +277,22 @@ async def test_the_model_reads_the_day_and_names_things_by_number_r6(database):
             {"topic": "", "summary": "nothing"},
         ],
         "tasks": [{"task": 0, "priority": "high"}, {"task": 0}, {"task": 9}, {"priority": "low"}],
-        "decisions": [{"text": "May it is.", "conversation": 1}, {"text": "  "}],
+        "decisions": [1, 0, 0, 9, "odd"],
+        "numbers": [1],
         "unresolved_questions": [{"text": "Who drives?", "conversation": "x"}],
         "insights": None,
     }
     model = ScriptedModel(answers={PROMPT: [output]})
     days = build_days_fixture(database, model, MORNING)
     await days.add_conversation("first")
-    await days.add_conversation("second", at=MORNING + timedelta(hours=1))
+    await days.add_conversation(
+        "second",
+        at=MORNING + timedelta(hours=1),
+        transcript_segments=(
+            Segment(text="Will you call Ann?", speaker="Tom"),
+            Segment(text="The hall costs 40 euros. May it is.", speaker="Ines"),
+        ),
+    )
     await add_records(days)
 
     await days.play(days=1)
@@ -295,13 +303,26 @@ async def test_the_model_reads_the_day_and_names_things_by_number_r6(database):
         {"task": 0, "description": "Call Ann", "completed": False, "conversation": 1}
     ]
     assert data["memories"] == ["Likes trains"]
+    assert data["lines"] == [
+        {"line": 0, "kind": "decision", "said": "Ines: May it is.", "conversation": 1},
+        {"line": 1, "kind": "number", "said": "Ines: The hall costs 40 euros.", "conversation": 1},
+    ]
     summary = (await days.list_scheduled())["2026-03-02"]
     assert summary.day_emoji == "🚆"
     assert [(h.topic, h.conversation_ids) for h in summary.highlights] == [("Offsite", ("first",))]
-    assert [(t.description, t.priority, t.source_conversation_id) for t in summary.tasks] == [
-        ("Call Ann", "high", "second")
-    ]
-    assert [(n.text, n.conversation_id) for n in summary.decisions] == [("May it is.", "second")]
+    assert [
+        (t.description, t.priority, t.source_conversation_id, t.segment) for t in summary.tasks
+    ] == [("Call Ann", "high", "second", 0)]
+    assert summary.decisions == (
+        DayNote(text="Ines: May it is.", conversation_id=ConversationId("second"), segment=1),
+    )
+    assert summary.numbers == (
+        DayNote(
+            text="Ines: The hall costs 40 euros.",
+            conversation_id=ConversationId("second"),
+            segment=1,
+        ),
+    )
     assert [(n.text, n.conversation_id) for n in summary.unresolved_questions] == [
         ("Who drives?", None)
     ]
