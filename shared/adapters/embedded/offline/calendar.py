@@ -46,9 +46,9 @@ _ORDINALS = (
 _RELATIVE_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7,
     "übermorgen": 2, "morgen": 1, "heute": 0, "nächste woche": 7,
-    "pasado mañana": 2, "mañana": 1, "hoy": 0, "la próxima semana": 7,
-    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "la semaine prochaine": 7,
-    "明後日": 2, "明日": 1, "今日": 0, "来週": 7,
+    "pasado mañana": 2, "mañana": 1, "hoy": 0, "esta noche": 0, "esta tarde": 0, "la próxima semana": 7,
+    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "ce soir": 0, "cet après-midi": 0, "la semaine prochaine": 7,
+    "明後日": 2, "明日": 1, "今日": 0, "今夜": 0, "今晩": 0, "来週": 7,
 }  # fmt: skip
 _MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
 """German and Spanish call the morning as they call tomorrow."""

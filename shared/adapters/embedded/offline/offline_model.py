@@ -58,11 +58,14 @@ NOBODY = UserId("")
 ENCODER_WAIT_S = 3.0
 MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
+EXTRACTION = "process_conversation/extraction"
+MAX_READINGS = 200
+"""Of one part of a conversation; each takes a processor some 20 ms. Words tell of further ones whether they are tasks."""
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
-_answering, _extracting = CapacityLimiter(1), CapacityLimiter(1)
+_answering, _extracting, _encoding = (CapacityLimiter(1) for _ in range(3))
 """Threads share one interpreter: several at work would delay every request. No answer waits for an extraction."""
 
 
@@ -104,11 +107,25 @@ class OfflineModel:
                 pass  # words tell what it is for
         return None
 
+    async def _read_tasks(self, data: Mapping[str, Any]) -> Mapping[str, Vector]:
+        """Encode what may be a task, one sentence after the other: a question waits for one at most."""
+        if self._encode is None:
+            return {}
+        from shared.adapters.embedded.offline.structure import list_readings
+
+        readings = await to_thread.run_sync(list_readings, data, limiter=_extracting)
+        async with _encoding:
+            meanings = [(r, await self._read_meaning(r)) for r in readings[:MAX_READINGS]]
+        return {reading: vector for reading, vector in meanings if vector is not None}
+
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         extractors = _load_extractors(prompt.name)
         if prompt.name not in extractors:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
-        extract = partial(extractors[prompt.name], prompt.data)
+        data = prompt.data
+        if prompt.name == EXTRACTION:
+            data = {**data, "meanings": await self._read_tasks(data)}
+        extract = partial(extractors[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(
                 await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long

