@@ -73,14 +73,15 @@ class ExampleTable(Generic[L]):
         return float(np.append(centred / (np.linalg.norm(centred) or 1.0), 1.0) @ weights)
 
     def _find_weights(self, to: tuple[L, ...], directions: "Matrix") -> "Matrix":
-        """Return what each dimension says for a side, by ridge regression over all examples, found once."""
+        """Return what each dimension says for a side, by ridge regression; both sides count the same. Found once."""
         import numpy as np
 
         if to not in self._weights:
             sides = np.array([1.0 if label in to else -1.0 for label in self._labels])
             known = np.hstack([directions, np.ones((len(sides), 1))])
-            squares = known.T @ known + RIDGE * np.eye(known.shape[1])
-            self._weights[to] = np.linalg.solve(squares, known.T @ sides)
+            weighted = known.T * np.where(sides > 0, (sides < 0).sum() / (sides > 0).sum(), 1.0)
+            squares = weighted @ known + RIDGE * np.eye(known.shape[1])
+            self._weights[to] = np.linalg.solve(squares, weighted @ sides)
         return self._weights[to]
 
     def _find_places(self, side: Collection[L]) -> list[int]:

@@ -28,8 +28,8 @@ REQUESTS: frozenset[Intent] = frozenset(
 """What changes something."""
 MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
-MIN_REQUEST = 0.3
-"""So far a request is from what is none: of the examples, 5 in 100 that forbid one or ask about it are taken for one."""
+MIN_REQUEST = 0.4
+"""So far a request is from what is none: of 100 that forbid one or ask about it, 8 are taken for one."""
 _POLITE = re.compile(
     r"(?:please|(?:can|could|would) you|you can|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
     r",? (?:please |bitte )?",
@@ -46,6 +46,9 @@ class Reading:
     object: str = ""
 
 
+_SEARCH = Reading(intent="search")
+
+
 @cache
 def load_examples() -> Examples[Intent]:
     return Examples(Path(__file__).with_suffix(".json"))
@@ -59,7 +62,7 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
         return Reading(intent=request)
     intent = (_read_meaning(vector) if vector is not None else None) or _read_words(text)
     if intent in (*REQUESTS, "no_request"):
-        return Reading(intent="search")
+        return _SEARCH
     return Reading(intent=intent, object=load_examples().match(text, (intent,))[1])
 
 
@@ -69,7 +72,7 @@ def list_form_terms(*intents: Intent) -> frozenset[str]:
 
 
 def _match_request(text: str) -> Reading | None:
-    """Return the longest form of a request that a text has, or of a search that looks like one.
+    """Return what the longest form of a request that a text has says, or of what only looks like one.
 
     It may have one with or without a polite opening: "Can you remember …?" asks, "Can you remember that …?" requests.
     """
@@ -78,9 +81,9 @@ def _match_request(text: str) -> Reading | None:
     texts = [text, text[opening.end() :].rstrip(END)] if opening else [text]
     found = [examples.match(each, labels) for each in texts]
     form, varying = max(found, key=lambda pair: pair[0].size if pair[0] else 0)
-    if form is None or form.label not in REQUESTS:
+    if form is None:
         return None
-    return Reading(intent=form.label, object=varying)
+    return Reading(intent=form.label, object=varying) if form.label in REQUESTS else _SEARCH
 
 
 def _discern_request(vector: Sequence[float]) -> Intent | None:

@@ -162,7 +162,7 @@ def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
         leaning = 2 * examples.table.lean(vector, to=TASKS, against=("none",)) - 1
         return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
     kind, likeness = examples.compare_words(nominee.reading)
-    return kind != "none" if nominee.has_form else kind in TASKS and likeness >= MIN_LIKENESS
+    return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
 
 
 def _find_tasks(
