@@ -1,4 +1,4 @@
-"""Examples of the offline model: sentences in five languages with what they are, a table a file (intents, tasks).
+"""Examples of the offline model: sentences in six languages with what they are, a table a file (intents, tasks).
 
 An example marks what varies in brackets: the rest is its form. Meaning decides by the nearest examples where an
 encoder runs, else their words do.
@@ -79,7 +79,9 @@ class Examples(Generic[L]):
         if len(bare) != len(lower):  # a capital letter may be two in lower case
             bare = lower
         is_asked = whole.endswith(("?", "？"))
-        fitting = [f for f in self.forms if f.label in labels and _fits(f, lower, is_asked)]
+        fitting = [
+            f for f in self.forms if f.label in labels and _fits(f, lower, is_asked=is_asked)
+        ]
         form = max(fitting, key=lambda form: form.size, default=None)
         if form is None or not form.is_open:
             return form, ""
@@ -125,7 +127,7 @@ def _parse_form(label: L, example: str) -> Form[L]:
     )
 
 
-def _fits(form: Form[L], lower: str, is_asked: bool) -> bool:
+def _fits(form: Form[L], lower: str, *, is_asked: bool) -> bool:
     if not form.is_open:
         return lower == form.before.rstrip(END)
     return (

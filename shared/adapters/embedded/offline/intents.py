@@ -26,6 +26,8 @@ REQUESTS: frozenset[Intent] = frozenset(
     ("add_task", "remember", "forget", "complete_task", "delete_talk")
 )
 """What changes something."""
+_ALIKE: frozenset[Intent] = REQUESTS.union(("search", "no_request"))
+"""What may have nearly the form of a request."""
 MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
 MIN_REQUEST = 0.4
@@ -76,10 +78,10 @@ def _match_request(text: str) -> Reading | None:
 
     It may have one with or without a polite opening: "Can you remember …?" asks, "Can you remember that …?" requests.
     """
-    examples, labels = load_examples(), REQUESTS | {"search", "no_request"}
+    examples = load_examples()
     opening = _POLITE.match(text)
     texts = [text, text[opening.end() :].rstrip(END)] if opening else [text]
-    found = [examples.match(each, labels) for each in texts]
+    found = [examples.match(each, _ALIKE) for each in texts]
     form, varying = max(found, key=lambda pair: pair[0].size if pair[0] else 0)
     if form is None:
         return None

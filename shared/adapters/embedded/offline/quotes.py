@@ -32,14 +32,11 @@ _ANSWER_CONTEXT_SHARE = 0.6
 _SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
-_FOCUS = 2.0
 _KIND_BONUS = 4.0
-_OWNER_BONUS = 2.0
 _PROMISE_BONUS = 8.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
-_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
 _TIME = (
@@ -62,10 +59,6 @@ _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 )  # fmt: skip
 """How a question begins, and what a sentence that answers it contains."""
 _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
-_ASKS_THING = re.compile(
-    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
-)
-_OWN_FACT = re.compile(r"Your? ")
 _MENTIONS = re.compile(
     r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
 )
@@ -238,8 +231,7 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
         is_kind = _gives_kind(question, quote)
-        is_detail = is_kind or _refers_back(quote, weights)
-        if before and is_detail and _continues(before, quote):
+        if before and is_kind and _continues(before, quote):
             score = max(score, _SAME_TURN_SHARE * score_before)
         before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
@@ -257,12 +249,6 @@ def _continues(before: Quote, quote: Quote) -> bool:
     return (before.speaker, before.document) == (quote.speaker, quote.document)
 
 
-def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
-    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
-    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
-    return shares_words and _ANAPHOR.match(quote.text) is not None
-
-
 def _gives_kind(question: str, quote: Quote) -> bool:
     """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
     text = question.strip()
@@ -276,11 +262,10 @@ def _list_terms(quote: Quote) -> set[str]:
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
     """Weigh the terms that answer a question: the rarer among the sentences, the more."""
-    focus = _find_focus(question)
     weights: dict[str, float] = {}
     for term in _list_asked_terms(question):
         for other in (term, *list_synonyms(term)):
-            share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
+            share = 1.0 if other == term else _SYNONYM_SHARE
             matching = sum(other in terms for terms in term_sets)
             rarity = math.log((len(term_sets) + 1) / (matching + 1))
             weights[other] = max(
@@ -289,22 +274,14 @@ def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, floa
     return weights
 
 
-def _find_focus(question: str) -> set[str]:
-    """Return the terms of what is asked for: "address" in "What is the address of the flat?"."""
-    match = _ASKS_THING.match(question.strip())
-    return list_content_terms(match[1]) if match else set()
-
-
 def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
 
 
 def _find_bonus(question: str, quote: Quote) -> float:
-    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
+    """Prefer the kind of answer that is asked for."""
     text = question.strip()
     bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
-        bonus += _OWNER_BONUS
     return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
 
 

@@ -74,9 +74,11 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
         "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
-        "action_items": [*extract_action_items(
-            all_sentences, now, data.get("owner_names", ()), data.get("meanings")
-        )],
+        "action_items": [
+            *extract_action_items(
+                all_sentences, now, data.get("owner_names", ()), data.get("meanings")
+            )
+        ],
         "events": list(extract_events(all_sentences, now)),
         "people": people,
         "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],

@@ -34,6 +34,7 @@ Meanings = Mapping[str, Sequence[float]]
 MIN_TASK = 0.2
 """So far a task is from what is none, by both measures of the examples together."""
 TASKS: tuple[Kind, ...] = ("promise", "need", "request")
+_NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
@@ -159,7 +160,7 @@ def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
     """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
     examples = load_examples()
     if vector := meanings.get(nominee.reading):
-        leaning = 2 * examples.table.lean(vector, to=TASKS, against=("none",)) - 1
+        leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
         return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
     kind, likeness = examples.compare_words(nominee.reading)
     return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
@@ -198,25 +199,31 @@ def _read_checkbox(sentence: Sentence) -> Task | None:
 def _find_form(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
     """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
     sentence = sentences[place]
-    found = [(kind, form) for kind in TASKS if (form := _match_form(sentence.text, kind))]
-    kinds = [(k, f) for k, f in found if k != "need" or sentence.speaker in cast.own]
-    if _CHECKBOX.match(sentence.text) or not kinds:
+    found = [
+        (form, kind)
+        for kind in TASKS
+        if (kind != "need" or sentence.speaker in cast.own)
+        and (form := _match_form(sentence.text, kind))
+    ]
+    if _CHECKBOX.match(sentence.text) or not found:
         return None
-    kind, (start, words) = min(kinds, key=lambda pair: pair[1][0])
+    (start, words), kind = min(found, key=lambda pair: pair[0][0])
     called = find_vocative(sentence.text[:start], words)
     listener = cast.find_listener(place, sentence.speaker)
-    if kind == "request":
-        doer = hearer = cast.find_speaker(called) if called else listener
-        following = sentences[place + 1] if place + 1 < len(sentences) else None
-        if following and following.speaker == doer and _REFUSAL.match(following.text):
-            return None
-    else:
-        other = listener if len(cast.labels) <= _MAX_PAIR else None
-        doer, hearer = sentence.speaker, cast.find_speaker(called) if called else other
-    return doer and Nominee(
+    other = listener if kind == "request" or len(cast.labels) <= _MAX_PAIR else None
+    hearer = cast.find_speaker(called) if called else other
+    doer = hearer if kind == "request" else sentence.speaker
+    if doer is None or (kind == "request" and _is_refused(doer, place, sentences)):
+        return None
+    return Nominee(
         place=place, sentence=sentence, words=_drop_vocative(words, called), start=start, doer=doer,
         hearer=hearer, reading=sentence.text,
-    ) or None  # fmt: skip
+    )  # fmt: skip
+
+
+def _is_refused(doer: str, place: int, sentences: Sequence[Sentence]) -> bool:
+    following = sentences[place + 1] if place + 1 < len(sentences) else None
+    return bool(following and following.speaker == doer and _REFUSAL.match(following.text))
 
 
 def _find_announcement(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
