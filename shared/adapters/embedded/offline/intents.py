@@ -83,9 +83,9 @@ def _match_request(text: str) -> Reading | None:
     texts = [text, text[opening.end() :].rstrip(END)] if opening else [text]
     found = [examples.match(each, _ALIKE) for each in texts]
     form, varying = max(found, key=lambda pair: pair[0].size if pair[0] else 0)
-    if form is None:
-        return None
-    return Reading(intent=form.label, object=varying) if form.label in REQUESTS else _SEARCH
+    if form and form.label in REQUESTS:
+        return Reading(intent=form.label, object=varying)
+    return None if form is None or form.is_open else _SEARCH
 
 
 def _discern_request(vector: Sequence[float]) -> Intent | None:

@@ -31,7 +31,7 @@ Kind = Literal["promise", "need", "request", "none"]
 Meanings = Mapping[str, Sequence[float]]
 """What nominated sentences mean, by their words; those that no encoder read are missing."""
 
-MIN_TASK = 0.2
+MIN_TASK = 0.4
 """So far a task is from what is none, by both measures of the examples together."""
 TASKS: tuple[Kind, ...] = ("promise", "need", "request")
 _NONE: tuple[Kind, ...] = ("none",)
