@@ -1,6 +1,6 @@
 """Tasks and events without a model: what is promised, needed, asked for or scheduled; pure.
 
-A sentence is nominated where it has the form of an example (tasks.json) or names a day to come. Which of them mean it,
+A sentence is nominated where it has the form of an example (tasks.json) or names a day in another language than English. Which mean it,
 and are no joke, wish, memory or quotation, their meaning tells by the same examples, else their words.
 """
 
@@ -13,7 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from shared.adapters.embedded.offline.calendar import drop_relative_days, parse_moment
+from shared.adapters.embedded.offline.calendar import (
+    OTHER_DAYS,
+    drop_relative_days,
+    parse_moment,
+)
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
 from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
@@ -107,10 +111,11 @@ def nominate(sentences: Sequence[Sentence], cast: Cast, now: datetime | None) ->
     """Yield the sentences that may hold a task, by their form, or by their day where it is known when they were said."""
     for place, sentence in enumerate(sentences):
         nominee = _find_form(place, sentences, cast) or _find_announcement(place, sentences, cast)
-        has_day = now is not None and parse_moment(sentence.text, now) is not None
-        if nominee and (has_day or has_content(nominee.words)):
+        day = parse_moment(sentence.text, now) if now else None
+        is_asked = sentence.text.rstrip().endswith(_QUESTION_ENDS)
+        if nominee and (day or has_content(nominee.words)):
             yield nominee
-        elif has_day and nominee is None and not sentence.text.rstrip().endswith(_QUESTION_ENDS):
+        elif day and day.words in OTHER_DAYS and nominee is None and not is_asked:
             yield Nominee(
                 place=place, sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
                 hearer=None, reading=sentence.text, has_form=False,
@@ -146,13 +151,11 @@ def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
 
 def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
     """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
-    cast = build_cast(sentences)
-    formed = {n.place for n in nominate(sentences, cast, now) if n.has_form}
-    for place, sentence in enumerate(sentences):
-        is_named = place not in formed and _MEETING.search(sentence.text)
-        when = parse_moment(sentence.text, now) if is_named else None
-        if when and when.exact and not sentence.text.endswith("?"):
-            title = " ".join(sentence.text.rstrip(".!").split()[:10])
+    for text in (sentence.text for sentence in sentences if _MEETING.search(sentence.text)):
+        when = parse_moment(text, now)
+        has_form = any(_match_form(text, kind) for kind in TASKS)
+        if when and when.exact and not text.endswith("?") and not has_form:
+            title = " ".join(text.rstrip(".!").split()[:10])
             yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
 
 
