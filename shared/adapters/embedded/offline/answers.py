@@ -98,15 +98,12 @@ def answer(request: Request, results: Results) -> str:
         result.name in LIBRARY_TOOLS and result.text.startswith("Error: ") for result in results
     )
     quotes = _answer_from_library(request, results)
-    if request.intent == "open_tasks" and NEAREST_ONLY in quotes and not any(told):
-        told = [_list_open_tasks(NO_SUCH_TASK, request, parse_tasks(results[0].text))]
+    is_elsewhere = request.intent == "open_tasks" and NEAREST_ONLY in quotes and not any(told)
+    if is_elsewhere and (tasks := parse_tasks(results[0].text)):
+        told = [_list_open_tasks(NO_SUCH_TASK, request, tasks)]
     parts = [
         *filter(None, told),
-        *(
-            []
-            if any(told) and NEAREST_ONLY in quotes and request.intent != "open_tasks"
-            else quotes
-        ),
+        *([] if any(told) and NEAREST_ONLY in quotes and not is_elsewhere else quotes),
         *([SEARCH_DOWN] if is_search_down else []),
     ]
     if NEAREST_ONLY in parts and request.intent == "general":

@@ -114,9 +114,13 @@ class OfflineModel:
         from shared.adapters.embedded.offline.structure import list_readings
 
         readings = await to_thread.run_sync(list_readings, data, limiter=_extracting)
+        meanings: dict[str, Vector] = {}
         async with _encoding:
-            meanings = [(r, await self._read_meaning(r)) for r in readings[:MAX_READINGS]]
-        return {reading: vector for reading, vector in meanings if vector is not None}
+            for reading in readings[:MAX_READINGS]:
+                if (vector := await self._read_meaning(reading)) is None:
+                    break  # an encoder that is away keeps each waiting
+                meanings[reading] = vector
+        return meanings
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         extractors = _load_extractors(prompt.name)
