@@ -55,7 +55,8 @@ T = TypeVar("T")
 
 Vector = Sequence[float]
 NOBODY = UserId("")
-ENCODER_WAIT_S = 3.0
+QUESTION_WAIT_S, TASK_WAIT_S = 3.0, 30.0
+"""Nobody waits for tasks: the encoder may have to start first."""
 MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
 EXTRACTION = "process_conversation/extraction"
@@ -93,16 +94,16 @@ class OfflineModel:
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         question = _split_context(messages[_find_question(messages)])[1]
-        vector = await self._read_meaning(question)
+        vector = await self._read_meaning(question, wait_s=QUESTION_WAIT_S)
         async with aclosing(_stream_events(messages, tools, vector)) as events:
             yield events
 
-    async def _read_meaning(self, question: str) -> Vector | None:
-        if self._encode is None or not question:
+    async def _read_meaning(self, text: str, *, wait_s: float) -> Vector | None:
+        if self._encode is None or not text:
             return None
-        with anyio.move_on_after(ENCODER_WAIT_S):
+        with anyio.move_on_after(wait_s):
             try:
-                return await self._encode(self._asker, question)
+                return await self._encode(self._asker, text)
             except (ModelFailed, Unavailable):
                 pass  # words tell what it is for
         return None
@@ -117,7 +118,7 @@ class OfflineModel:
         meanings: dict[str, Vector] = {}
         async with _encoding:
             for reading in readings[:MAX_READINGS]:
-                if (vector := await self._read_meaning(reading)) is None:
+                if (vector := await self._read_meaning(reading, wait_s=TASK_WAIT_S)) is None:
                     break  # an encoder that is away keeps each waiting
                 meanings[reading] = vector
         return meanings
