@@ -84,7 +84,7 @@ eval-answers: $(VENV)/ready-dev ## Measure answers end to end: make eval-answers
 	@test -f "$(DATA)" || { echo "keepsake: name a LoCoMo file: make eval-answers DATA=path/to/locomo.json" >&2; exit 2; }
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.answers "$(DATA)" $(ARGS)
 
-eval-offline: $(VENV)/ready-dev ## Measure the answers of the offline model, on a small library in five languages (ARGS="--show --unseen --words")
+eval-offline: $(VENV)/ready-dev ## Measure the answers of the offline model, on a small library in five languages (ARGS="--show --set unseen --words")
 	@data=$$(mktemp -d) && trap 'rm -rf $$data' EXIT && DATA_DIR=$$data $(BIN)/python -m infra.eval.offline_answers $(ARGS)
 
 eval-memories: $(VENV)/ready-dev ## Measure which facts are remembered, on our gold set (OPENAI_API_KEY asks that model; ARGS=--show)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.adapters.embedded.offline import intents
+from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
 from shared.retrieval import asked_tools, question_kinds
 from shared.safety import crisis_examples
@@ -17,7 +17,8 @@ def main() -> None:
     for table, examples in (
         (question_kinds.load_table(), question_kinds.list_examples()),
         (asked_tools.load_table(), asked_tools.list_examples()),
-        (intents.load_table(), intents.list_examples()),
+        (intents.load_examples().table, intents.load_examples().spoken),
+        (tasks.load_examples().table, tasks.load_examples().spoken),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

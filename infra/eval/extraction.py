@@ -18,7 +18,7 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 
 Result = tuple[Talk, Tally]
-OFFLINE_NOTE = "The offline model reads facts and events in English, tasks in five languages."
+OFFLINE_NOTE = "The offline model reads facts and events in English, tasks in six languages."
 _HEADINGS = (
     f"{'':24}{'talks':>6}{'tasks F1':>9}{'owners':>8}{'due':>8}{'events':>7}"
     f"{'kept':>7}{'wrong':>6}{'lost':>5}{'scraps':>7}{'tokens':>7}{'calls':>6}"

@@ -184,12 +184,16 @@ async def measure(name: str, *, by_words: bool) -> list[Answered]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make eval-offline")
-    parser.add_argument("--unseen", action="store_true", help="the questions written afterwards")
+    parser.add_argument(
+        "--set",
+        default="questions",
+        choices=["questions", "unseen", "held_out", "held_out_2"],
+        help="those of the rules, or those written afterwards",
+    )
     parser.add_argument("--words", action="store_true", help="without the encoder")
     parser.add_argument("--show", action="store_true", help="print each question and its answer")
     options = parser.parse_args()
-    name = "unseen" if options.unseen else "questions"
-    answered = asyncio.run(measure(name, by_words=options.words))
+    answered = asyncio.run(measure(options.set, by_words=options.words))
     for each in answered:
         if options.show or each.faults:
             print(f"{'✗' if each.faults else '✓'} {each.question['ask']}: {'; '.join(each.faults)}")

@@ -20,6 +20,8 @@ SHARPNESS = 8
 """An example counts exp(8·cos) as much as one at a right angle to the text."""
 SHARPNESS_OF_ALL = 12
 """The same where all examples count, and not the nearest alone."""
+RIDGE = 0.3
+"""The less, the more closely `discern` follows single examples."""
 
 L = TypeVar("L")
 
@@ -34,6 +36,7 @@ class ExampleTable(Generic[L]):
         self.file = file
         self._labels = labels
         self._places: dict[tuple[L, ...], list[int]] = {}
+        self._weights: dict[tuple[L, ...], Matrix] = {}
 
     def weigh(self, vector: Sequence[float]) -> Mapping[L, float]:
         """Return the shares of the labels among the nearest examples, which add up to 1."""
@@ -56,6 +59,30 @@ class ExampleTable(Generic[L]):
         weights = np.exp(SHARPNESS_OF_ALL * self._compare(vector))
         near, far = (float(weights[self._find_places(side)].mean()) for side in (to, against))
         return near / (near + far)
+
+    def discern(self, vector: Sequence[float], *, to: Collection[L]) -> float:
+        """Return about 1 for a text like the examples of some labels, about -1 for one like the others.
+
+        It looks for what tells both sides apart, such as asking from forbidding, and less for what they are about.
+        """
+        import numpy as np
+
+        mean, directions = self._vectors
+        weights = self._find_weights(tuple(to), directions)
+        centred = np.asarray(vector, dtype=np.float32) - mean
+        return float(np.append(centred / (np.linalg.norm(centred) or 1.0), 1.0) @ weights)
+
+    def _find_weights(self, to: tuple[L, ...], directions: "Matrix") -> "Matrix":
+        """Return what each dimension says for a side, by ridge regression; both sides count the same. Found once."""
+        import numpy as np
+
+        if to not in self._weights:
+            sides = np.array([1.0 if label in to else -1.0 for label in self._labels])
+            known = np.hstack([directions, np.ones((len(sides), 1))])
+            weighted = known.T * np.where(sides > 0, (sides < 0).sum() / (sides > 0).sum(), 1.0)
+            squares = weighted @ known + RIDGE * np.eye(known.shape[1])
+            self._weights[to] = np.linalg.solve(squares, weighted @ sides)
+        return self._weights[to]
 
     def _find_places(self, side: Collection[L]) -> list[int]:
         """Return the places of the examples that have one of these labels, found once."""

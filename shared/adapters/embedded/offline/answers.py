@@ -32,7 +32,12 @@ from shared.adapters.embedded.offline.results import (
     list_texts,
 )
 from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phrase
-from shared.adapters.embedded.offline.task_lines import TASK_TOOLS, format_tasks, parse_tasks
+from shared.adapters.embedded.offline.task_lines import (
+    TASK_TOOLS,
+    Task,
+    format_tasks,
+    parse_tasks,
+)
 from shared.domain.tasks.owner_words import address_owner
 from shared.retrieval.query import asks_when
 
@@ -93,9 +98,12 @@ def answer(request: Request, results: Results) -> str:
         result.name in LIBRARY_TOOLS and result.text.startswith("Error: ") for result in results
     )
     quotes = _answer_from_library(request, results)
+    is_elsewhere = request.intent == "open_tasks" and NEAREST_ONLY in quotes and not any(told)
+    if is_elsewhere and (tasks := parse_tasks(results[0].text)):
+        told = [_list_open_tasks(NO_SUCH_TASK, request, tasks)]
     parts = [
         *filter(None, told),
-        *([] if any(told) and NEAREST_ONLY in quotes else quotes),
+        *([] if any(told) and NEAREST_ONLY in quotes and not is_elsewhere else quotes),
         *([SEARCH_DOWN] if is_search_down else []),
     ]
     if NEAREST_ONLY in parts and request.intent == "general":
@@ -151,13 +159,16 @@ def _format_task_list(request: Request, result: Result) -> str:
 
 def _ask_which_task(request: Request, result: Result) -> str:
     """Say why no task was ticked off: several fit, or none."""
-    zone = request.now.tzinfo if request.now else None
     tasks = parse_tasks(result.text)
     chosen = choose_tasks(request.wanted_terms, tasks)
     if len(chosen) == 1:
         return ""  # the next result tells that it is done
-    lines = [task.describe(zone) for task in chosen or tasks]
-    return "\n".join([f"{WHICH_TASK if chosen else NO_SUCH_TASK}\n", *lines])
+    return _list_open_tasks(WHICH_TASK if chosen else NO_SUCH_TASK, request, chosen or tasks)
+
+
+def _list_open_tasks(heading: str, request: Request, tasks: Sequence[Task]) -> str:
+    zone = request.now.tzinfo if request.now else None
+    return "\n".join([f"{heading}\n", *(task.describe(zone) for task in tasks)])
 
 
 def _answer_from_library(request: Request, results: Results) -> list[str]:

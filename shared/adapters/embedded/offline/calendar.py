@@ -18,6 +18,7 @@ _OTHER_WEEKDAYS = (
     "montag dienstag mittwoch donnerstag freitag samstag sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
     "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
 )
 WEEKDAY_NAMES = {
@@ -43,13 +44,19 @@ _ORDINALS = (
     "thirtieth", "thirty-first",
 )  # fmt: skip
 
-_RELATIVE_DAYS = {
+_ENGLISH_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7,
-    "übermorgen": 2, "morgen": 1, "heute": 0, "nächste woche": 7,
-    "pasado mañana": 2, "mañana": 1, "hoy": 0, "la próxima semana": 7,
-    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "la semaine prochaine": 7,
-    "明後日": 2, "明日": 1, "今日": 0, "来週": 7,
 }  # fmt: skip
+_RELATIVE_DAYS = {
+    **_ENGLISH_DAYS,
+    "übermorgen": 2, "morgen": 1, "heute": 0, "nächste woche": 7,
+    "pasado mañana": 2, "mañana": 1, "hoy": 0, "esta noche": 0, "esta tarde": 0, "la próxima semana": 7,
+    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "ce soir": 0, "cet après-midi": 0, "la semaine prochaine": 7,
+    "dopodomani": 2, "domani": 1, "oggi": 0, "stasera": 0, "la prossima settimana": 7,
+    "明後日": 2, "明日": 1, "今日": 0, "今夜": 0, "今晩": 0, "来週": 7,
+}  # fmt: skip
+OTHER_DAYS = frozenset((*WEEKDAY_NAMES, *_RELATIVE_DAYS)).difference(WEEKDAYS, _ENGLISH_DAYS)
+"""The words for a day in other languages than English, where a promise has no form of its own."""
 _MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
 """German and Spanish call the morning as they call tomorrow."""
 _RELATIVE = re.compile(rf"{_MORNING}(?<![a-zäöüñ])(?:{'|'.join(_RELATIVE_DAYS)})(?![a-zäöüñ])")

@@ -55,14 +55,18 @@ T = TypeVar("T")
 
 Vector = Sequence[float]
 NOBODY = UserId("")
-ENCODER_WAIT_S = 3.0
+QUESTION_WAIT_S, TASK_WAIT_S = 3.0, 30.0
+"""Nobody waits for tasks: the encoder may have to start first."""
 MODEL_NAME = "offline-extractive"
 _FREE = Usage(cost_micro_usd=0)
+EXTRACTION = "process_conversation/extraction"
+MAX_READINGS = 200
+"""Of one part of a conversation; each takes a processor some 20 ms. Words tell of further ones whether they are tasks."""
 WINDOW_TOKENS = 500_000
 """It reads the question and the results of its tools alone, and quotes from any number of them."""
 _CURRENT_TIME = re.compile(r"^Current time: (\S+) \(([^)]+)\)", re.MULTILINE)
 _WORD_PATTERN = re.compile(r"\s*\S+|\s+")
-_answering, _extracting = CapacityLimiter(1), CapacityLimiter(1)
+_answering, _extracting, _encoding = (CapacityLimiter(1) for _ in range(3))
 """Threads share one interpreter: several at work would delay every request. No answer waits for an extraction."""
 
 
@@ -90,25 +94,43 @@ class OfflineModel:
         self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         question = _split_context(messages[_find_question(messages)])[1]
-        vector = await self._read_meaning(question)
+        vector = await self._read_meaning(question, wait_s=QUESTION_WAIT_S)
         async with aclosing(_stream_events(messages, tools, vector)) as events:
             yield events
 
-    async def _read_meaning(self, question: str) -> Vector | None:
-        if self._encode is None or not question:
+    async def _read_meaning(self, text: str, *, wait_s: float) -> Vector | None:
+        if self._encode is None or not text:
             return None
-        with anyio.move_on_after(ENCODER_WAIT_S):
+        with anyio.move_on_after(wait_s):
             try:
-                return await self._encode(self._asker, question)
+                return await self._encode(self._asker, text)
             except (ModelFailed, Unavailable):
                 pass  # words tell what it is for
         return None
+
+    async def _read_tasks(self, data: Mapping[str, Any]) -> Mapping[str, Vector]:
+        """Encode what may be a task, one sentence after the other: a question waits for one at most."""
+        if self._encode is None:
+            return {}
+        from shared.adapters.embedded.offline.structure import list_readings
+
+        readings = await to_thread.run_sync(list_readings, data, limiter=_extracting)
+        meanings: dict[str, Vector] = {}
+        async with _encoding:
+            for reading in readings[:MAX_READINGS]:
+                if (vector := await self._read_meaning(reading, wait_s=TASK_WAIT_S)) is None:
+                    break  # an encoder that is away keeps each waiting
+                meanings[reading] = vector
+        return meanings
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         extractors = _load_extractors(prompt.name)
         if prompt.name not in extractors:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
-        extract = partial(extractors[prompt.name], prompt.data)
+        data = prompt.data
+        if prompt.name == EXTRACTION:
+            data = {**data, "meanings": await self._read_tasks(data)}
+        extract = partial(extractors[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(
                 await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long

@@ -65,8 +65,9 @@ class Request:
         """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
         words = drop_past_span(self.reading.object).split()
         if not words:
-            topic, bare = self.topic, (word.strip(_QUOTES) for word in self.text.split())
+            topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
+            words = [word for word in words if word[0].isupper() and word != bare[0]] or words
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property

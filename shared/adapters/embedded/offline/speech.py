@@ -46,6 +46,18 @@ today tomorrow tonight yesterday
 """
 STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
+_PRONOUNS_TEXT = """
+i me my mine you your yours we us our ours he him his she her hers it its they them their theirs this that these those
+ich mir mich du dir dich er ihn ihm ihr ihnen ihre ihren uns euch es mein meine meinen meiner dein deine deinen deiner
+unser unsere unseren euer eure euren
+mí mi mis ti tu tus nos os su sus él ella ellos ellas lo conmigo contigo
+je moi toi te lui leur leurs nous vous mon ma mes ton ta tes ça cela
+"""
+_PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
+_SPOKEN = re.compile(r"[^\W\d_]+(?=['’\W]|$)")
+_CLITIC = re.compile(r"\b\w+[aeiáéí]r(?:me|te|se|nos|os|l[aeo]s?)+\b", re.IGNORECASE)
+"""Spanish writes pronouns at the end of a verb: "enviármelo"."""
+
 
 @value
 class Sentence:
@@ -124,6 +136,12 @@ def has_content(text: str) -> bool:
 
 def is_meaningful(word: str) -> bool:
     return word.lower().replace("’", "'") not in STOP_WORDS and (len(word) > 2 or word.isupper())
+
+
+def has_pronoun(words: str) -> bool:
+    """Tell whether only their place tells whom or what some words mean."""
+    spoken = (word.lower() for word in _SPOKEN.findall(words))
+    return not _PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
 
 
 def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:

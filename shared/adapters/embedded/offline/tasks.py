@@ -1,27 +1,44 @@
-"""Tasks and events without a model: sentences that promise, need, ask for or schedule something."""
+"""Tasks and events without a model: what is promised, needed, asked for or scheduled; pure.
+
+A sentence is nominated where it has the form of an example (tasks.json) or names a day in another language than English. Which mean it,
+and are no joke, wish, memory or quotation, their meaning tells by the same examples, else their words.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import get_args
+from functools import cache
+from pathlib import Path
+from typing import Literal
 
-from shared.adapters.embedded.offline.calendar import drop_relative_days, parse_moment
+from shared.adapters.embedded.offline.calendar import (
+    OTHER_DAYS,
+    drop_relative_days,
+    parse_moment,
+)
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
 from shared.adapters.embedded.offline.day_corrections import correct_day
-from shared.adapters.embedded.offline.speech import Sentence, is_meaningful, split_words
-from shared.adapters.embedded.offline.task_forms import (
-    Form,
-    FormKind,
-    find_form,
+from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
+from shared.adapters.embedded.offline.speech import (
+    Sentence,
+    has_content,
     has_pronoun,
-    is_plan,
-    tells_to_act,
+    is_meaningful,
+    split_words,
 )
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 
+Kind = Literal["promise", "need", "request", "none"]
+Meanings = Mapping[str, Sequence[float]]
+"""What nominated sentences mean, by their words; those that no encoder read are missing."""
+
+MIN_TASK = 0.4
+"""So far a task is from what is none, by both measures of the examples together."""
+TASKS: tuple[Kind, ...] = ("promise", "need", "request")
+_NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
@@ -41,7 +58,7 @@ _REFUSAL = re.compile(
     r"|ne peux pas)\b",
     re.IGNORECASE,
 )
-_MAX_OPENING_WORDS = 2
+_QUESTION_ENDS = ("?", "？", "か。", "か")
 _MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
 _MAX_APART = 10
@@ -51,6 +68,23 @@ _MAX_TO_CORRECTION = 4
 _DETERMINERS = frozenset(("a", "an", "the", "my", "your"))
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
+
+
+@value
+class Nominee:
+    """A sentence that may hold a task: the words for it from `start` on, and who has to do it.
+
+    The `reading` is what the examples are compared with.
+    """
+
+    place: int
+    sentence: Sentence
+    words: str
+    start: int
+    doer: str
+    hearer: str | None
+    reading: str
+    has_form: bool = True
 
 
 @value
@@ -68,12 +102,35 @@ class Task:
     is_listed: bool = False
 
 
+@cache
+def load_examples() -> Examples[Kind]:
+    return Examples(Path(__file__).with_suffix(".json"))
+
+
+def nominate(sentences: Sequence[Sentence], cast: Cast, now: datetime | None) -> Iterator[Nominee]:
+    """Yield the sentences that may hold a task, by their form, or by their day where it is known when they were said."""
+    for place, sentence in enumerate(sentences):
+        nominee = _find_form(place, sentences, cast) or _find_announcement(place, sentences, cast)
+        day = parse_moment(sentence.text, now) if now else None
+        is_asked = sentence.text.rstrip().endswith(_QUESTION_ENDS)
+        if nominee and (day or has_content(nominee.words)):
+            yield nominee
+        elif day and day.words in OTHER_DAYS and nominee is None and not is_asked:
+            yield Nominee(
+                place=place, sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
+                hearer=None, reading=sentence.text, has_form=False,
+            )  # fmt: skip
+
+
 def extract_action_items(
-    sentences: Sequence[Sentence], now: datetime, owner_names: Sequence[str] = ()
+    sentences: Sequence[Sentence],
+    now: datetime,
+    owner_names: Sequence[str] = (),
+    meanings: Meanings | None = None,
 ) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the words that were said, due on the day that was named, with whose they are."""
     cast = build_cast(sentences, owner_names)
-    tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now))]
+    tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now, meanings or {}))]
     bare = Counter(drop_relative_days(task.words) for task in tasks)
     for task in tasks:
         yield {
@@ -83,13 +140,173 @@ def extract_action_items(
         }
 
 
-def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
-    for place, task in enumerate(tasks):
-        others = tasks[place + 1 : place + _MAX_APART]
-        earlier = tasks[max(0, place + 1 - _MAX_APART) : place]
-        is_repeated = any(_repeats(later, task) for later in others)
-        if not is_repeated and not any(_points_back(task, other) for other in earlier):
-            yield task
+def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
+    """Yield the places at which others ask the owner for something that is not refused at once."""
+    cast = build_cast(sentences)
+    for nominee in nominate(sentences, cast, None):
+        is_of_owner = nominee.doer in cast.own and nominee.sentence.speaker not in cast.own
+        if is_of_owner and _is_meant(nominee, {}):
+            yield nominee.place
+
+
+def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
+    """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
+    for text in (sentence.text for sentence in sentences if _MEETING.search(sentence.text)):
+        when = parse_moment(text, now)
+        has_form = any(_match_form(text, kind) for kind in TASKS)
+        if when and when.exact and not text.endswith("?") and not has_form:
+            title = " ".join(text.rstrip(".!").split()[:10])
+            yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
+
+
+def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
+    """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
+    examples = load_examples()
+    if vector := meanings.get(nominee.reading):
+        leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
+        return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
+    kind, likeness = examples.compare_words(nominee.reading)
+    return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
+
+
+def _find_tasks(
+    sentences: Sequence[Sentence], cast: Cast, now: datetime, meanings: Meanings
+) -> list[Task]:
+    nominees = {nominee.place: nominee for nominee in nominate(sentences, cast, now)}
+    tasks: list[Task] = []
+    last_place = 0
+    for place, sentence in enumerate(sentences):
+        following = sentences[place + 1] if place + 1 < len(sentences) else None
+        is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
+        if is_near and (moved := _move(tasks[-1], sentence, following, now)):
+            tasks[-1] = moved
+            continue
+        nominee = nominees.get(place)
+        task = _read_checkbox(sentence)
+        if nominee and task is None and _is_meant(nominee, meanings):
+            task = _build_task(nominee, cast)
+        if task:
+            due = parse_moment(sentence.text, now)
+            tasks.append(replace(task, due_at=due.at if due else None))
+            last_place = place
+    return tasks
+
+
+def _read_checkbox(sentence: Sentence) -> Task | None:
+    box = _CHECKBOX.match(sentence.text)
+    if box is None or box["mark"].strip():
+        return None
+    return Task(words=_shorten(box["task"]), doer=sentence.speaker, is_listed=True)
+
+
+def _find_form(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
+    """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
+    sentence = sentences[place]
+    found = [
+        (form, kind)
+        for kind in TASKS
+        if (kind != "need" or sentence.speaker in cast.own)
+        and (form := _match_form(sentence.text, kind))
+    ]
+    if _CHECKBOX.match(sentence.text) or not found:
+        return None
+    (start, words), kind = min(found, key=lambda pair: pair[0][0])
+    called = find_vocative(sentence.text[:start], words)
+    listener = cast.listeners[place]
+    other = listener if kind == "request" or len(cast.labels) <= _MAX_PAIR else None
+    hearer = cast.find_speaker(called) if called else other
+    doer = hearer if kind == "request" else sentence.speaker
+    if doer is None or (kind == "request" and _is_refused(doer, place, sentences)):
+        return None
+    return Nominee(
+        place=place, sentence=sentence, words=_drop_vocative(words, called), start=start, doer=doer,
+        hearer=hearer, reading=sentence.text,
+    )  # fmt: skip
+
+
+def _is_refused(doer: str, place: int, sentences: Sequence[Sentence]) -> bool:
+    following = sentences[place + 1] if place + 1 < len(sentences) else None
+    return bool(following and following.speaker == doer and _REFUSAL.match(following.text))
+
+
+def _find_announcement(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
+    """Find what somebody says that another speaker will do; it is read as that one's own words."""
+    sentence = sentences[place]
+    announced = _ANNOUNCEMENT.match(sentence.text)
+    doer = cast.find_speaker(announced["name"]) if announced else None
+    if announced is None or doer is None or doer not in cast.labels:
+        return None
+    return Nominee(
+        place=place, sentence=sentence, words=announced["task"], start=0, doer=doer,
+        hearer=cast.listeners[place], reading=f"I will {announced['task']}",
+    )  # fmt: skip
+
+
+def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
+    """Return where the first form of a kind begins, and the words in its open place; those of Japanese are whole."""
+    opening, infix, ending = _compile_forms(kind)
+    found = opening.search(text)
+    if (found is None or found.start()) and infix and (inner := infix.match(text)):
+        return 0, f"{inner[1]} {inner[2]}"
+    if found:
+        return found.start(), found["words"]
+    return (0, text) if ending and ending.search(text) else None
+
+
+@cache
+def _compile_forms(
+    kind: Kind,
+) -> tuple[re.Pattern[str], re.Pattern[str] | None, re.Pattern[str] | None]:
+    """Compile how the examples of a kind open, what stands behind their verb, and how they end."""
+    marked = [text for label, text in load_examples().marked if label == kind and "[" in text]
+    parts = [re.split(r"[\[\]]", text.lstrip("¿")) for text in marked]
+    openings = {each[0].strip(" ,") for each in parts if each[0].strip()}
+    infixes = {each[2].strip() for each in parts if len(each) > 3}
+    endings = {each[2] for each in parts if not each[0] and len(each) == 3}
+    tail = r"(?:(?<=['’])|,?\s+)(?P<words>.+)"
+    return (
+        re.compile(rf"(?<![\w'’])(?:{_join(openings)}){tail}", re.IGNORECASE),
+        re.compile(rf"(\w+) (?:{_join(infixes)}) (.+)", re.IGNORECASE) if infixes else None,
+        re.compile(rf"(?:{_join(endings)})[。.？?]?$") if endings else None,
+    )
+
+
+def _join(texts: set[str]) -> str:
+    """Return alternatives, the longest first; an apostrophe is straight or curly."""
+    escaped = (re.escape(text).replace("'", "['’]") for text in sorted(texts, key=len)[::-1])
+    return "|".join(escaped)
+
+
+def _drop_vocative(words: str, called: str | None) -> str:
+    """Leave out the name of who is called at the end: "send it, Mara"."""
+    head, comma, tail = words.rpartition(",")
+    return head if comma and called and called in tail else words
+
+
+def _build_task(nominee: Nominee, cast: Cast) -> Task | None:
+    """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
+    said = nominee.sentence.text
+    clause = _CLAUSE_END.split(nominee.words)[0]
+    words = _FILLER.sub("", clause)
+    is_short = len(words.split()) < _MIN_TASK_WORDS and nominee.words != said
+    if is_short or not any(map(is_meaningful, split_words(words))):
+        return None
+    if not has_pronoun(words):
+        return Task(words=_shorten(words), doer=nominee.doer)
+    end = said.find(clause, nominee.start) + len(clause)
+    voices = _describe_voices(nominee.sentence.speaker, nominee.hearer, cast)
+    quotation = _shorten(said[nominee.start : end])
+    return Task(words=_shorten(words), doer=nominee.doer, quotation=quotation, voices=voices)
+
+
+def _describe_voices(speaker: str, hearer: str | None, cast: Cast) -> str:
+    """Tell who said something to whom, by the names that are known; the owner is left out."""
+    known = [
+        label if label and label not in cast.own and is_name(label) else ""
+        for label in (speaker, hearer)
+    ]
+    arrow = "→ " if known[1] else ""
+    return f" ({f'{known[0]} {arrow}{known[1]}'.strip()})" if any(known) else ""
 
 
 def _describe(task: Task, all_bare: Mapping[str, int]) -> str:
@@ -103,31 +320,31 @@ def _describe(task: Task, all_bare: Mapping[str, int]) -> str:
     return _capitalise(bare) if all_bare[bare] == 1 else task.words
 
 
-def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
-    """Yield the places at which others ask the owner for something that is not refused at once."""
-    cast = build_cast(sentences)
-    for place, sentence in enumerate(sentences):
-        task = _find_task(place, sentences, cast) if sentence.speaker not in cast.own else None
-        if task and task.doer in cast.own:
-            yield place
+def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
+    for place, task in enumerate(tasks):
+        later = tasks[place + 1 : place + _MAX_APART]
+        earlier = tasks[max(0, place + 1 - _MAX_APART) : place]
+        is_repeated = any(_repeats(task, by=other) for other in later)
+        if not is_repeated and not any(_repeats(task, by=e, points=True) for e in earlier):
+            yield task
 
 
-def _find_tasks(sentences: Sequence[Sentence], cast: Cast, now: datetime) -> list[Task]:
-    tasks: list[Task] = []
-    last_place = 0
-    for place, sentence in enumerate(sentences):
-        following = _get_following(place, sentences)
-        due = parse_moment(sentence.text, now)
-        task = _find_task(place, sentences, cast)
-        if task is None and due and is_plan(sentence.text):
-            task = _find_promise(sentence, Form(0, sentence.text, is_whole=True), cast, None)
-        is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
-        if is_near and (moved := _move(tasks[-1], sentence, following, now)):
-            tasks[-1] = moved
-        elif task:
-            tasks.append(replace(task, due_at=due.at if due else None))
-            last_place = place
-    return tasks
+def _repeats(task: Task, *, by: Task, points: bool = False) -> bool:
+    """Tell whether another task says all of one, as a promise does of a request; a day is kept, and a list.
+
+    One that only `points` back has fewer words with meaning: "Bring them" after "Bring the payslips".
+    """
+    is_listed = task.is_listed or (points and by.is_listed)
+    if is_listed or task.doer != by.doer or task.due_at not in (None, by.due_at):
+        return False
+    words, others = _list_words(task), _list_words(by)
+    if points:
+        return words != others and set(filter(is_meaningful, words)) <= others
+    return words <= others
+
+
+def _list_words(task: Task) -> frozenset[str]:
+    return frozenset(split_words(task.words.lower())) - _DETERMINERS
 
 
 def _move(task: Task, sentence: Sentence, following: Sentence | None, now: datetime) -> Task | None:
@@ -137,146 +354,6 @@ def _move(task: Task, sentence: Sentence, following: Sentence | None, now: datet
         return None
     moved = correct_day(sentence.text, task.words, task.due_at, now)
     return replace(task, words=moved[0], due_at=moved[1]) if moved else None
-
-
-def _repeats(later: Task, task: Task) -> bool:
-    """Tell whether a later task says all of one, as a promise does of a request; a day is kept, and a list."""
-    if task.is_listed or task.doer != later.doer or task.due_at not in (None, later.due_at):
-        return False
-    return _list_words(task) <= _list_words(later)
-
-
-def _points_back(task: Task, earlier: Task) -> bool:
-    """Tell whether a task only takes up an earlier one: "Bring them" after "Bring the payslips"."""
-    is_listed = task.is_listed or earlier.is_listed
-    if is_listed or task.doer != earlier.doer or task.due_at not in (None, earlier.due_at):
-        return False
-    words, earlier_words = _list_words(task), _list_words(earlier)
-    return words != earlier_words and set(filter(is_meaningful, words)) <= earlier_words
-
-
-def _list_words(task: Task) -> frozenset[str]:
-    return frozenset(split_words(task.words.lower())) - _DETERMINERS
-
-
-def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
-    """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
-    for sentence in sentences:
-        when = parse_moment(sentence.text, now) if _is_meeting(sentence.text) else None
-        if when and when.exact:
-            title = " ".join(sentence.text.rstrip(".!").split()[:10])
-            yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
-
-
-def _is_meeting(text: str) -> bool:
-    has_meeting_word = _MEETING.search(text) is not None
-    return (
-        has_meeting_word
-        and not text.endswith("?")
-        and not any(find_form(text, kind) for kind in get_args(FormKind))
-    )
-
-
-def _get_following(place: int, sentences: Sequence[Sentence]) -> Sentence | None:
-    return sentences[place + 1] if place + 1 < len(sentences) else None
-
-
-def _find_task(place: int, sentences: Sequence[Sentence], cast: Cast) -> Task | None:
-    sentence = sentences[place]
-    listener = cast.listeners[place]
-    if box := _CHECKBOX.match(sentence.text):
-        is_open = not box["mark"].strip()
-        words = _shorten(box["task"])
-        return Task(words=words, doer=sentence.speaker, is_listed=True) if is_open else None
-    if form := _find_intention(sentence, cast):
-        return _find_promise(sentence, form, cast, listener)
-    if form := find_form(sentence.text, "request"):
-        following = _get_following(place, sentences)
-        return _find_request(sentence, form, following, cast, listener)
-    return _find_announcement(sentence, cast, listener)
-
-
-def _find_intention(sentence: Sentence, cast: Cast) -> Form | None:
-    """Find what a speaker says they will do, or that they have to where they are the owner."""
-    kinds: tuple[FormKind, ...] = (
-        ("promise", "need") if sentence.speaker in cast.own else ("promise",)
-    )
-    forms = [form for kind in kinds if (form := find_form(sentence.text, kind))]
-    form = min(forms, key=lambda form: form.start, default=None)
-    return form if form and _is_stated(sentence.text, form) else None
-
-
-def _is_stated(text: str, form: Form) -> bool:
-    """Tell a promise from a question about one; "I'll do it, okay?" begins with it."""
-    is_question = text.rstrip().endswith(("?", "？"))
-    return not is_question or len(split_words(text[: form.start])) < _MAX_OPENING_WORDS
-
-
-def _find_promise(sentence: Sentence, form: Form, cast: Cast, listener: str | None) -> Task | None:
-    """Return what a speaker promises to whoever they call by name, or to the only other speaker."""
-    called = find_vocative(sentence.text[: form.start], form.words)
-    other = listener if len(cast.labels) <= _MAX_PAIR else None
-    hearer = cast.find_speaker(called) if called else other
-    words = _drop_vocative(form.words, called)
-    return _build_task(sentence, replace(form, words=words), cast, sentence.speaker, hearer)
-
-
-def _find_request(
-    sentence: Sentence,
-    form: Form,
-    following: Sentence | None,
-    cast: Cast,
-    listener: str | None,
-) -> Task | None:
-    """Return what somebody is asked for and does not refuse at once."""
-    called = find_vocative(sentence.text[: form.start], form.words)
-    doer = cast.find_speaker(called) if called else listener
-    is_refused = following and following.speaker == doer and _REFUSAL.match(following.text)
-    if doer is None or is_refused:
-        return None
-    words = _drop_vocative(form.words, called)
-    return _build_task(sentence, replace(form, words=words), cast, doer, doer)
-
-
-def _find_announcement(sentence: Sentence, cast: Cast, listener: str | None) -> Task | None:
-    announced = _ANNOUNCEMENT.match(sentence.text)
-    doer = cast.find_speaker(announced["name"]) if announced else None
-    if announced is None or doer not in cast.labels:
-        return None
-    return _build_task(sentence, Form(0, announced["task"]), cast, doer, listener)
-
-
-def _drop_vocative(words: str, called: str | None) -> str:
-    """Leave out the name of who is called at the end: "send it, Mara"."""
-    head, comma, tail = words.rpartition(",")
-    return head if comma and called and called in tail else words
-
-
-def _build_task(
-    sentence: Sentence, form: Form, cast: Cast, doer: str, hearer: str | None
-) -> Task | None:
-    """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
-    clause = _CLAUSE_END.split(form.words)[0]
-    words = _FILLER.sub("", clause)
-    is_short = len(words.split()) < _MIN_TASK_WORDS and not form.is_whole
-    if is_short or not tells_to_act(words) or not any(map(is_meaningful, split_words(words))):
-        return None
-    if not has_pronoun(words):
-        return Task(words=_shorten(words), doer=doer)
-    end = sentence.text.find(clause, form.start) + len(clause)
-    quotation = _shorten(sentence.text[form.start : end])
-    voices = _describe_voices(sentence.speaker, hearer, cast)
-    return Task(words=_shorten(words), doer=doer, quotation=quotation, voices=voices)
-
-
-def _describe_voices(speaker: str, hearer: str | None, cast: Cast) -> str:
-    """Tell who said something to whom, by the names that are known; the owner is left out."""
-    known = [
-        label if label and label not in cast.own and is_name(label) else ""
-        for label in (speaker, hearer)
-    ]
-    arrow = "→ " if known[1] else ""
-    return f" ({f'{known[0]} {arrow}{known[1]}'.strip()})" if any(known) else ""
 
 
 def _shorten(text: str) -> str:

@@ -5,8 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from shared.adapters.embedded.offline.speech import is_meaningful, select_central, split_words
-from shared.adapters.embedded.offline.task_forms import has_pronoun
+from shared.adapters.embedded.offline.speech import (
+    has_pronoun,
+    is_meaningful,
+    select_central,
+    split_words,
+)
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 

@@ -6,8 +6,7 @@ import pytest
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline.intents import (
     REQUESTS,
-    list_examples,
-    load_table,
+    load_examples,
     read_intent,
 )
 
@@ -142,5 +141,5 @@ def test_what_asks_about_a_request_or_forbids_it_changes_nothing():
 
 
 def test_the_vectors_are_of_the_examples():
-    with np.load(load_table().file) as stored:
-        assert len(stored["vectors"]) == len(list_examples())
+    with np.load(load_examples().table.file) as stored:
+        assert len(stored["vectors"]) == len(load_examples().spoken)
