@@ -5,7 +5,7 @@ import numpy as np
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents
 from shared.data.search.question_meaning import load_crisis_table
-from shared.retrieval import asked_tools, question_kinds
+from shared.retrieval import asked_tools, denials, question_kinds
 from shared.safety import crisis_examples
 
 MAX_INT8 = 127
@@ -17,6 +17,7 @@ def main() -> None:
     for table, examples in (
         (question_kinds.load_table(), question_kinds.list_examples()),
         (asked_tools.load_table(), asked_tools.list_examples()),
+        (denials.load_table(), denials.list_examples()),
         (intents.load_table(), intents.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):

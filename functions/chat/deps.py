@@ -147,6 +147,7 @@ class StretchDeps:
     stores: Stores
     index: LibraryIndex
     search: Search
+    meanings: QuestionMeanings
     crisis_log: CrisisLog
     quotas: Quotas
 
