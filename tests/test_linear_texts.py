@@ -16,8 +16,6 @@ from functions.chat.consent.consent_reply import parse_reply
 from functions.chat.consent.known_text import normalize_text
 from functions.chat.consent.time_code import parse_time
 from functions.chat.context.citations import strip_markers
-from functions.chat.safety.crisis_rules import find_crisis
-from functions.chat.safety.crisis_verdict import mask_contacts
 from functions.imports.formats import stamps
 from functions.imports.formats.read_file import read_file
 from functions.tool_proxy.registry.reserved_names import find_reserved_name
@@ -36,6 +34,8 @@ from shared.library.decoding import UnreadableFile
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.word_text import list_lines
 from shared.outbound.untrusted_text import sanitize_error, sanitize_reason, sanitize_result
+from shared.reading.crisis_rules import find_crisis
+from shared.reading.crisis_verdict import mask_contacts
 from shared.retrieval.chunking import split_into_chunks
 from shared.retrieval.query import parse_query
 from shared.retrieval.sparse import encode_text

@@ -90,6 +90,7 @@ export function connect(getToken, onSignedOut) {
     ciphertexts: (session, cursor) => call("GET", at`/v2/chat-sessions/${session}/ciphertexts?${query({ cursor })}`),
     putCiphertexts: (session, body) => call("PUT", at`/v2/chat-sessions/${session}/ciphertexts`, { body }),
     startPairing: (id, keys) => call("PUT", "/v2/sealed-pairing", { body: { id, wrapped_keys: keys } }),
+    endPairing: () => call("DELETE", "/v2/sealed-pairing"),
     takePairing: (id) => call("POST", "/v2/sealed-pairing/take", { body: { id } }),
     deleteChat: (id) => call("DELETE", at`/v2/chat-sessions/${id}`),
     setFocus: (id, mode) => call("PUT", at`/v2/chat-sessions/${id}/focus`, { body: { focus_mode_id: mode } }),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from shared.domain.chats.crisis import LOCAL_READING_S, READING_END_S
 from shared.domain.chats.safety import SafetyThresholds
 from shared.domain.value import value
 
@@ -57,9 +58,8 @@ class Limits:
     moderation_timeout_s: float = 3.0
     reading_wait_s: float = 3.0
     """How long the first word waits for the reading of a doubted question."""
-    reading_end_s: float = 8.0
-    """How long the end of an answer waits for the reading of its question."""
-    local_reading_s: float = 30.0
+    reading_end_s: float = READING_END_S
+    local_reading_s: float = LOCAL_READING_S
     """Both, where a local model reads."""
     late_reading_s: float = 60.0
     """How long a reading may come after the end, and still add to the answer."""
@@ -147,6 +147,7 @@ class StretchDeps:
     stores: Stores
     index: LibraryIndex
     search: Search
+    meanings: QuestionMeanings
     crisis_log: CrisisLog
     quotas: Quotas
 

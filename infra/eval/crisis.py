@@ -8,10 +8,6 @@ import argparse
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
-from functions.chat.deps import Limits
-from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
-from functions.chat.safety.crisis_verdict import add_danger, judge_alone
-from functions.chat.safety.read_question import judge_text
 from infra.eval.crisis_gold import GoldMessage, load_messages
 from shared import model_wiring
 from shared.data.search.question_meaning import QuestionMeanings
@@ -19,18 +15,21 @@ from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import Models
+from shared.reading.crisis_rules import CrisisFinding, find_crisis
+from shared.reading.crisis_verdict import add_danger, judge_alone
+from shared.reading.read_question import judge_text
 
 READER = UserId("eval")
+READING_S = 60.0
 Verdicts = Mapping[str, CrisisVerdict]
 """By the id of a message."""
 
 
 @value
-class GateDeps:
+class ReaderDeps:
     """What a reading needs."""
 
     model: Models
-    limits: Limits
 
 
 @value
@@ -65,9 +64,11 @@ async def read_all(
     messages: Sequence[GoldMessage], findings: Mapping[str, CrisisFinding], model: Models
 ) -> Verdicts:
     """Return what a model's readings come to."""
-    deps = GateDeps(model=model, limits=Limits(reading_wait_s=60.0, local_reading_s=60.0))
+    deps = ReaderDeps(model=model)
     return {
-        message.id: await judge_text(deps, READER, message.text, findings[message.id], earlier=())
+        message.id: await judge_text(
+            deps, READER, message.text, findings[message.id], wait_s=READING_S
+        )
         for message in messages
     }
 

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
 from functions.chat.consent.known_text import KnownText
+from functions.chat.loop.tool_policy import SERVICE_BITS
 from infra.eval.library_reads import Given, find_given
 from infra.eval.library_turns import SEARCH, Derive, LibraryTurns
 from infra.eval.obedience import NOW, Step
@@ -123,6 +124,8 @@ async def _play(
     given = find_given(turn, reads_library=bool(read))
     bits = list(_measure(message, turn.sent, derived))
     told = bits[1:] if given == "message alone" else bits
+    if given == "message alone":
+        bits[:1] = [min(each, SERVICE_BITS) for each in bits[:1]]
     return PlayResult(
         given=given,
         counted_bits=turn.told_bits + turn.clean_bits,

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from shared.data.account.erasures import Erasures
     from shared.data.account.quotas import Quotas
+    from shared.data.chats.crisis_log import CrisisLog
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
     from shared.data.stores import Stores
     from shared.domain.files.file_import import WearableName
@@ -77,6 +79,8 @@ class LibraryDeps(ImportDeps):
 
     model: Models
     events: Events
+    meanings: QuestionMeanings
+    crisis_log: CrisisLog
     erasures: Erasures
     erasure_note: str
     public_url: str

@@ -13,9 +13,12 @@ from html import escape
 from shared.domain.provenance import Source
 from shared.security.visible_text import strip_invisible
 
-_FENCE_TAG = re.compile(r"<(?=\s*/?\s*data)", re.IGNORECASE)
+_FENCE_TAG = re.compile(r"<(?=[^\w<]{0,8}data)", re.IGNORECASE)
+"""Whatever signs stand between: a reader takes many for the stroke of an end."""
 _ANY_BRACKET = re.compile("[<＜﹤]")
 _UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me"})
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are empty to see."""
 
 
 def fence_untrusted(text: str, source: Source) -> str:
@@ -47,5 +50,5 @@ def _read_seen(text: str) -> Iterator[tuple[int, str]]:
         if sign.isascii():
             if sign.isprintable() or sign.isspace():
                 yield place, sign
-        elif unicodedata.category(sign) not in _UNSEEN:
+        elif sign not in _BLANK and unicodedata.category(sign) not in _UNSEEN:
             yield place, unicodedata.normalize("NFKC", sign)

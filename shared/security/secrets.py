@@ -40,7 +40,7 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 """Kinds that give access by themselves. An opaque token may as well be the id of a record."""
 
 _NAMES = (
-    r"(?i)(?:pass(?:word|wd|phrase|code)|_pass|pwd|secret|api[_-]?token|token"
+    r"(?i)(?:pass(?:word|wd|phrase|code)|(?:\b|_)pass|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
     r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
 )
@@ -62,7 +62,7 @@ _NAME_ENDS = (
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
-_WITHOUT_SEPARATORS = str.maketrans("", "", " ._\n-")
+_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·\n-")
 # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
 _NAMED_VALUE = (
     r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
@@ -102,11 +102,12 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
     ),
     "named_secret": "[:=]",
     "card_number": (
-        r"(?<![0-9])(?=([2-6](?:[0-9]{3}(?:[._\n -][0-9]{4}){3}(?:[._ -][0-9]{1,3})?(?![0-9])"
-        r"|[0-9]{3}[._\n -][0-9]{6}[._\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18})))[2-6]"
+        r"(?<![0-9])(?=([2-6](?:[0-9]{3}(?:[._,/·\n -][0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
+        r"|[0-9]{3}[._,/·\n -][0-9]{6}[._,/·\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18})))[2-6]"
     ),
     "iban": (
-        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[._\n -]?[A-Z0-9]{4}){2,7}(?:[._\n -]?[A-Z0-9]{1,3})?))[A-Z]"
+        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[._,/·\n -]?[A-Z0-9]{4}){2,7}(?:[._,/·\n -]?[A-Z0-9]{1,3})?"
+        r"|[A-Z] [A-Z](?: [0-9]){2}(?: [A-Z0-9]){11,30}))[A-Z]"
     ),
     "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
 }

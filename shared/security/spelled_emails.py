@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_AT_WORD: Final = r"(?:at|@|arroba|chiocciola|ät|apenstaartje|małpa|собака)"
+_AT_WORD: Final = r"(?:at|at[ -]sign|@|arroba|arobase|chiocciola|ät|apenstaartje|małpa|собака)"
 _DOT_WORD: Final = r"(?:dot|punkt|punto|point|ponto|punt|kropka|nokta|точка)"
 _AT: Final = re.compile(
     rf"(?P<marked>[\[({{]\s?(?i:{_AT_WORD})\s?[\])}}]\s?)|[ \n](?i:{_AT_WORD})\s(?=\w)|@(?=\w)"

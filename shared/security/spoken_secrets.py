@@ -95,11 +95,13 @@ def _load_names() -> Mapping[str, _Group]:
 
 @cache
 def _compile_between() -> re.Pattern[str]:
-    """Compile what stands between a name and its value: `for the guests is`, a colon, a quote."""
+    """Compile what stands between a name and its value: `for the guests is`, `(wifi)`, a colon, a quote."""
     words = "|".join(re.escape(link) for link in sorted(_NAMES["links"], key=len, reverse=True))
     link = rf"(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
     of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
+    own = rf"[ ](?:{'|'.join(_NAMES['own'])})(?!\w)"
+    aside = r"[ ]?\([^\s()]{1,30}\)"
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:(?:{of})?[ ]{{0,3}}(?P<link>{link})|(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
+        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside})?[ ]{{0,3}}(?P<link>{link})|(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
         r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
     )

@@ -4,6 +4,7 @@ Also called: zero-width characters.
 """
 
 import re
+import unicodedata
 
 _INVISIBLE = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u2028-\u202e"
@@ -18,6 +19,8 @@ _NEEDLESS_JOINERS = (
 digit needs its own."""
 _MORE_JOINERS = f"({_JOINER}{{2}}){_JOINER}+"
 """Up to two in a row occur in emoji and scripts; longer rows can encode text."""
+MAX_MARKS = 4
+"""Combining marks in a row in a name: more reach over the lines above and below it, and no script's names need them."""
 
 
 def strip_invisible(text: str) -> str:
@@ -28,3 +31,13 @@ def strip_invisible(text: str) -> str:
     """
     text = re.sub(_NEEDLESS_JOINERS, "", re.sub(_INVISIBLE, "", text))
     return re.sub(_MORE_JOINERS, r"\1", text)
+
+
+def write_name(text: str) -> str:
+    """Write what somebody else calls themselves as one line of what can be seen, with few marks upon each other."""
+    marks = 0
+    kept = []
+    for sign in " ".join(strip_invisible(text).split()):
+        marks = marks + 1 if unicodedata.category(sign) in ("Mn", "Me") else 0
+        kept += [sign] if marks <= MAX_MARKS else []
+    return "".join(kept)

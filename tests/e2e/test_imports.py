@@ -40,6 +40,7 @@ MANAGEMENT_MODULES = {
 """What owners and developers manage, `apps` serves alone: a tool call waits for none of it."""
 LATER_MODULES = {
     "functions.chat.loop", "functions.chat.tools", "functions.chat.turn", "functions.chat.notes", "functions.chat.safety",
+    "shared.reading",
     "shared.retrieval", "shared.data.search.search", "shared.adapters.embedded.offline",
 }  # fmt: skip
 """What answers: a chat that is opened waits for none of it."""

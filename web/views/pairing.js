@@ -35,7 +35,14 @@ export function startPairing({ api, uid, onPaired }) {
     await api.startPairing(id, toBase64(await wrapKeys(uid, key)));
     shownCode.replaceChildren(
       el("p", { class: "hint" }, t("Sign in to the other browser, switch on “Sealed” there, and enter this code. It works once, within five minutes. Whoever has it and signs in as you can read your sealed chats.")),
-      copyable(t("Copy the code"), toWords(code)));
+      copyable(t("Copy the code"), toWords(code)),
+      el("button", { type: "button", class: "quiet", onclick: () => attempt(end) }, t("End this code")));
+  }
+
+  async function end() {
+    await api.endPairing();
+    shownCode.replaceChildren();
+    find(".offer", view).focus();
   }
 
   async function accept() {

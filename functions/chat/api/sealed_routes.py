@@ -151,6 +151,16 @@ async def start_pairing(deps: ChatDeps, call: Call[PairingIn]) -> PairingOut:
 
 
 @route(
+    "DELETE",
+    "/v2/sealed-pairing",
+    "End the pairing that waits: its code serves nobody",
+)
+async def end_pairing(deps: ChatDeps, call: Call) -> OkOut:
+    await deps.stores.pairings.end(call.uid)
+    return OkOut()
+
+
+@route(
     "POST",
     "/v2/sealed-pairing/take",
     "Take the wrapped keys that another browser left: once, within five minutes",
@@ -169,5 +179,6 @@ ROUTES = (
     finish_sync,
     forget_cache,
     start_pairing,
+    end_pairing,
     take_pairing,
 )

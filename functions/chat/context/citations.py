@@ -64,7 +64,7 @@ class CitationRewriter:
     """Rewrites the markers of a streamed text; the result does not depend on how it is split.
 
     Code, between equal runs of one to three backticks, stays as it is; one or two backticks end
-    with their line. Fewer than 64 characters are pending: those that the next piece may turn into
+    with their line, and one behind a letter or digit is an apostrophe. Fewer than 64 characters are pending: those that the next piece may turn into
     a marker or a fence.
     """
 
@@ -72,22 +72,32 @@ class CitationRewriter:
         self._rewrite = rewrite
         self._pending = ""
         self._code_fence = ""
+        self._last_sign = ""
 
     def feed(self, piece: str) -> str:
         """Add the next piece; return the text that no later piece can change."""
         text = self._pending + piece
         decided_end = len(text) - _count_undecided(text)
         self._pending = text[decided_end:]
-        return _TOKEN.sub(self._replace, text[:decided_end])
+        return self._rewrite_decided(text[:decided_end])
 
     def flush(self) -> str:
         """Return the pending text at the end of the stream."""
         text, self._pending = self._pending, ""
-        return _TOKEN.sub(self._replace, text)
+        return self._rewrite_decided(text)
+
+    def _rewrite_decided(self, text: str) -> str:
+        rewritten = _TOKEN.sub(self._replace, text)
+        self._last_sign = text[-1:] or self._last_sign
+        return rewritten
 
     def _replace(self, match: re.Match[str]) -> str:
         if match["ticks"]:
-            self._track_code(match["ticks"])
+            start = match.start()
+            before = match.string[start - 1] if start else self._last_sign
+            self._track_code(
+                match["ticks"], is_apostrophe=match["ticks"] == "`" and before.isalnum()
+            )
         elif match["newline"]:
             self._code_fence = self._code_fence if self._code_fence == "```" else ""
         elif not self._code_fence:
@@ -96,9 +106,9 @@ class CitationRewriter:
             return match[0] if marker is None else marker
         return match[0]
 
-    def _track_code(self, ticks: str) -> None:
+    def _track_code(self, ticks: str, *, is_apostrophe: bool) -> None:
         if not self._code_fence:
-            self._code_fence = ticks
+            self._code_fence = "" if is_apostrophe else ticks
         elif self._code_fence == ticks:
             self._code_fence = ""
 

@@ -37,6 +37,8 @@ WEB_SEARCH = "service perplexity"
 """The maker that the operator or the owner chose to search the web with."""
 WEB_PAGES = "service web"
 """Whoever serves the address of a page: what a search of the web returned is no secret to them."""
+SERVICE_BITS = 14.0
+"""What the services' tools that a turn offers may tell of their owner, whatever a call says: one bit for each that there is."""
 MAX_DERIVATIONS = 2
 """Calls of a maker in one turn whose arguments are written anew."""
 
@@ -60,7 +62,7 @@ class ToolPolicy:
     `given_texts` are what the model was given beside the owner's message, `own_texts` those of them
     that the owner wrote. `is_own_message` says that the message is their own word, and `is_message_alone`
     that the model was given nothing else of them. `makers` are those of the tools of others that it is offered, which
-    tell what their owner uses. `own_words_only` says that all of it is ours or the owner's own
+    tell what their owner uses, `services` those of them that are ours to list. `own_words_only` says that all of it is ours or the owner's own
     words, and `taint` what kinds of words of others stand in it, be it but what the library holds.
     `earlier_results` are what it was given of earlier turns, each with the maker that returned it, '' for
     one that has no tool here. `local_time` is the owner's.
@@ -76,6 +78,7 @@ class ToolPolicy:
         is_own_message: bool = True,
         is_message_alone: bool = False,
         makers: Collection[str] = (),
+        services: Collection[str] = (),
         own_words_only: bool = True,
         taint: Taint | None = None,
         local_time: datetime,
@@ -87,6 +90,7 @@ class ToolPolicy:
         self._is_own_message = is_own_message
         self._is_message_alone = is_message_alone
         self._makers = frozenset(makers)
+        self._services = frozenset(services)
         self._own_words_only = own_words_only
         self._local_time = local_time
         self._earlier_results = earlier_results
@@ -112,6 +116,7 @@ class ToolPolicy:
             is_own_message=self._is_own_message,
             is_message_alone=self._is_message_alone,
             makers=self._makers,
+            services=self._services,
             own_words_only=self._own_words_only,
             taint=self.taint,
             local_time=self._local_time,
@@ -192,7 +197,12 @@ class ToolPolicy:
 
     def _is_clean(self, maker: str) -> bool:
         """Tell whether no call could tell a maker anything: the model knows this message and the maker's own tools."""
-        return self._is_message_alone and self._is_own_message and self._makers <= {maker}
+        return self._tells_services_alone(maker) and self._makers <= {maker}
+
+    def _tells_services_alone(self, maker: str) -> bool:
+        """Tell whether a call could tell a maker at most which of our services' tools are offered: SERVICE_BITS."""
+        is_message_alone = self._is_message_alone and self._is_own_message
+        return is_message_alone and self._makers - self._services <= {maker}
 
     def _judge_disclosure(self, tool: Tool, call: ParsedCall, arguments: Any) -> Verdict:
         """Let a reading call run in its canonical form, within what its maker may be told."""
@@ -202,7 +212,7 @@ class ToolPolicy:
             measure_disclosure,
         )
 
-        is_clean = self._is_clean(tool.maker)
+        is_clean, is_bounded = self._is_clean(tool.maker), self._tells_services_alone(tool.maker)
         spent = self._bits_by_maker.get(tool.maker, 0.0)
         known = self._get_known_text(tool.maker)
         measured = measure_disclosure(
@@ -210,16 +220,17 @@ class ToolPolicy:
             tool.spec.parameters,
             known,
             tools=tool.maker_tools,
-            limit=CLEAN_DAY_BUDGET_BITS if is_clean else TURN_BUDGET_BITS - spent,
+            limit=CLEAN_DAY_BUDGET_BITS if is_bounded else TURN_BUDGET_BITS - spent,
         )
         if self._tells_private_text(tool.maker, measured.arguments, known):
             return Verdict(call=call, reason="private_text")
         if measured.bits == inf:
             return Verdict(call=call, reason="disclosure")
-        if not is_clean and not self._count(tool.maker, measured.bits):
+        bits = min(measured.bits, SERVICE_BITS) if is_bounded and not is_clean else measured.bits
+        if not is_clean and not self._count(tool.maker, bits):
             return Verdict(call=call, reason="disclosure")
         call = replace(call, arguments=measured.arguments)
-        return Verdict(call=call, bits=measured.bits, is_clean=is_clean)
+        return Verdict(call=call, bits=bits, is_clean=is_clean)
 
     def _tells_private_text(
         self, maker: str, arguments: Mapping[str, Any], known: "KnownText"
@@ -229,7 +240,7 @@ class ToolPolicy:
             copies_private_text,
         )
 
-        if self._is_clean(maker):
+        if self._tells_services_alone(maker):
             return contains_unsaid_secret(arguments, known)
         return copies_private_text(arguments, known, self._get_private_texts(maker))
 
@@ -353,6 +364,7 @@ def build_tool_policy(
         is_own_message=is_own_message,
         is_message_alone=is_message_alone,
         makers={tool.maker for tool in tools if tool.maker} - {WEB_SEARCH, WEB_PAGES},
+        services={tool.maker for tool in tools if tool.source.kind == "service"},
         own_words_only=app is None
         and all(tool.source.kind != "app" for tool in tools)
         and not session.summary

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import islice
 
-from functions.chat.safety.crisis_rules import CrisisFinding
-from functions.chat.safety.crisis_verdict import DOUBTED, judge_alone
 from shared.domain.chats.chat import Message
 from shared.domain.chats.crisis import CLEAR, CrisisVerdict
+from shared.reading.crisis_rules import CrisisFinding
+from shared.reading.crisis_verdict import DOUBTED, judge_alone
 from shared.safety.crisis_plan import read_language
 
 WATCHED_ANSWERS = 8

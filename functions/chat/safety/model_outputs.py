@@ -1,44 +1,11 @@
-"""Model outputs of the safety of a chat: how a question reads, and what replaces a harmful answer."""
+"""Model output of the safety of a chat: what replaces a harmful answer."""
 
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, BeforeValidator, ConfigDict
-
-from functions.chat.safety.reading import read_score
+from pydantic import BaseModel, ConfigDict
 
 
-class ModelOutput(BaseModel):
-    """Base of the schemas; unknown fields are ignored."""
+class SafeAnswerOutput(BaseModel):
+    """Another answer in the place of one that could do harm."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
-
-
-def _take_text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-Score = Annotated[float, BeforeValidator(read_score)]
-Doubted = Annotated[bool, BeforeValidator(lambda value: value is not False)]
-Words = Annotated[str, BeforeValidator(_take_text)]
-
-
-class ReadingOutput(ModelOutput):
-    """Reading of a question: levels of danger, and scores of 0 to 10, of which one that is missing or no number is 0."""
-
-    danger: Literal[0, 1, 2, 3]
-    danger_of_others: Literal[0, 1, 2, 3] = 0
-    is_self_harm: Doubted = True
-    quote: Words = ""
-    harm: Score = 0.0
-    misuse: Score = 0.0
-    harm_quote: Words = ""
-    injection: Score = 0.0
-    place: Words = ""
-    country: Words = ""
-    language: Words = ""
-
-
-class SafeAnswerOutput(ModelOutput):
-    """Another answer in the place of one that could do harm."""
 
     answer: str

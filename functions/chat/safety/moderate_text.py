@@ -7,16 +7,18 @@ from typing import Protocol
 
 import anyio
 
-from functions.chat.safety.crisis_verdict import mask_contacts
-from functions.chat.safety.read_question import ReadingDeps
+from functions.chat.deps import Limits
 from shared import telemetry
 from shared.domain.chats.safety import Moderation
 from shared.ports import Moderator
+from shared.reading.crisis_verdict import mask_contacts
 
 
-class ModerationDeps(ReadingDeps, Protocol):
+class ModerationDeps(Protocol):
     """The part of the function's dependencies that rating a text needs."""
 
+    @property
+    def limits(self) -> Limits: ...
     @property
     def moderator(self) -> Moderator: ...
 

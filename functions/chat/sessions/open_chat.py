@@ -5,9 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
-from functions.chat.safety.crisis_rules import CrisisFinding
-from functions.chat.safety.crisis_verdict import judge_alone
-from functions.chat.safety.read_question import judge_text
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import Session
 from shared.domain.chats.crisis import CrisisVerdict
@@ -16,6 +13,9 @@ from shared.domain.errors import ChatLocked, TooMany
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.languages import translate
+from shared.reading.crisis_rules import CrisisFinding
+from shared.reading.crisis_verdict import judge_alone
+from shared.reading.read_question import judge_text
 from shared.safety.safety_score import find_step
 
 MAX_SLOWED_QUESTIONS = 10
@@ -66,7 +66,14 @@ async def _may_be_crisis(deps: ChatDeps, uid: UserId, question: WatchedQuestion)
         return not question.verdict.is_clear
     if not await _take_slot(deps, uid):
         return judge_alone(question.finding).level > 0
-    judged = await judge_text(deps, uid, question.text, question.finding, earlier=question.earlier)
+    judged = await judge_text(
+        deps,
+        uid,
+        question.text,
+        question.finding,
+        earlier=question.earlier,
+        wait_s=deps.limits.wait_reading_s(deps.model.describe("fast")),
+    )
     return not judged.is_clear
 
 

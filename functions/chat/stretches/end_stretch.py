@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from functions.chat.consent.polarity import is_of_one_polarity
 from functions.chat.consent.proof import proves
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
@@ -197,12 +198,19 @@ async def _settle(
     recordings = [f"{memory.content}\n{memory.evidence}" for memory in held_elsewhere]
     promote = partial(is_promoted, said=said, about=arc.summary, earlier=[*arcs, *recordings])
     promoted = [statement for statement in arc.statements if promote(statement)]
-    proved = [statement for statement in promoted if proves(statement.quote, statement.text)]
+    proved = [statement for statement in promoted if await _is_proved(deps, uid, statement)]
     await _write_facts(deps, uid, arc, stretch[-1], [s for s in proved if s.use == "fact"])
     await _write_rules(deps, uid, [s for s in proved if s.use == "rule"])
     await _suggest(deps, uid, stretch, [s for s in promoted if s.use == "fact" and s not in proved])
     held = tuple(statement for statement in arc.statements if statement not in promoted)
     await deps.stores.arcs.change(uid, arc.id, statements=held, is_settled=True)
+
+
+async def _is_proved(deps: StretchDeps, uid: UserId, statement: Statement) -> bool:
+    quote, text = statement.quote, statement.text
+    if not proves(quote, text):
+        return False
+    return statement.use != "fact" or await is_of_one_polarity(deps.meanings, uid, quote, text)
 
 
 async def _write_facts(

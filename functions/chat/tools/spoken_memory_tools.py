@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from functions.chat.consent.consent_reply import parse_reply
+from functions.chat.consent.polarity import is_of_one_polarity
 from functions.chat.consent.proof import is_proved, proves
 from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
@@ -53,7 +54,8 @@ def build_spoken_memory_tools(deps: ChatDeps, uid: UserId, spoken: Spoken) -> li
 
     async def remember(arguments: RememberSpoken) -> ResultRenderer:
         fact, quote = arguments.fact, arguments.user_quote
-        if any(is_proved(fact, quote, text) for text in spoken.said):
+        is_said = any(is_proved(fact, quote, text) for text in spoken.said)
+        if is_said and await is_of_one_polarity(deps.meanings, uid, quote, fact):
             return await remember_fact(deps, uid, Taint(spoken.said), arguments)
         if not any(stands_in_words(quote, text) for text in spoken.said):
             raise ToolRefused(NOT_SAID)

@@ -15,9 +15,6 @@ from functions.chat.context.window import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.turn_slots import HeldSlot
-from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
-from functions.chat.safety.crisis_verdict import add_danger, judge_alone
-from functions.chat.safety.find_danger import find_place
 from functions.chat.safety.first_verdict import find_in_chat, judge_question
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.sessions.open_chat import WatchedQuestion, check_open
@@ -41,6 +38,9 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
+from shared.reading.crisis_rules import CrisisFinding, find_crisis
+from shared.reading.crisis_verdict import add_danger, judge_alone
+from shared.reading.find_danger import find_place
 from shared.safety.crisis_plan import build_addition
 from shared.safety.safety_score import find_step
 from shared.security.visible_text import strip_invisible

@@ -9,7 +9,6 @@ from functions.chat.context.context import Context
 from functions.chat.loop.model_input import FitToWindow
 from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.runs.turn_slots import HeldSlot
-from functions.chat.safety.crisis_rules import CrisisFinding
 from functions.chat.safety.output_gate import OutputGate
 from functions.chat.tools.toolkit import Tool
 from functions.chat.turn.model_choice import ModelReason
@@ -18,6 +17,7 @@ from shared.domain.chats.confirmation import Confirmation
 from shared.domain.ids import BranchId, EmbedId, RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
+from shared.reading.crisis_rules import CrisisFinding
 
 UTC = ZoneInfo("UTC")
 

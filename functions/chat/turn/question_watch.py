@@ -11,15 +11,7 @@ import anyio
 
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import VoiceJournal
-from functions.chat.safety.crisis_verdict import (
-    DOUBTED,
-    DOUBTFUL_SELF_HARM,
-    judge_alone,
-    judge_reading,
-)
 from functions.chat.safety.moderate_text import moderate_text
-from functions.chat.safety.read_question import read_question
-from functions.chat.safety.reading import Reading, asks_for_harm
 from functions.chat.turn.prepared_turn import PreparedTurn
 from shared import prompts, telemetry
 from shared.domain.chats.chat import Message
@@ -27,6 +19,14 @@ from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.chats.run import RouteChosen
 from shared.domain.chats.safety import Moderation
 from shared.domain.models.model import Urgency
+from shared.reading.crisis_verdict import (
+    DOUBTED,
+    DOUBTFUL_SELF_HARM,
+    judge_alone,
+    judge_reading,
+)
+from shared.reading.read_question import read_question
+from shared.reading.reading import Reading, asks_for_harm
 from shared.safety.crisis_plan import build_addition
 from shared.safety.safety_score import is_worth_keeping
 

@@ -25,7 +25,6 @@ from functions.chat.context.similar_chats import (
 )
 from functions.chat.deps import ChatDeps
 from functions.chat.runs.incognito_chats import check_room
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from functions.chat.sealed import cached_chats
 from functions.chat.sessions.chat_sessions import require_visible_app, resolve_session
 from functions.chat.sessions.page_item import find_item
@@ -56,6 +55,7 @@ from shared.domain.files.file import File
 from shared.domain.ids import AppId, FileId, UserId
 from shared.domain.models.model import ModelFacts
 from shared.domain.value import value
+from shared.reading.crisis_verdict import DOUBTFUL_DANGER
 
 
 @value

@@ -5,6 +5,7 @@ The model reads the owner's latest conversations, memories and open tasks, as da
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -21,6 +22,7 @@ from shared.domain.tasks.goal import Goal, GoalType
 from shared.library.deps import LibraryDeps
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt
+from shared.reading.own_words import answer_own_words
 from shared.security.link_filter import filter_links
 from shared.security.visible_text import strip_invisible
 
@@ -85,12 +87,20 @@ async def suggest_goal(deps: LibraryDeps, uid: UserId) -> GoalSuggestionOut:
 
 
 async def advise(deps: LibraryDeps, uid: UserId) -> str:
-    """Return advice on the newest goal. Raises QuotaExceeded and Unavailable."""
+    """Return advice on the newest goal, or the plan where its words tell of danger.
+
+    Raises QuotaExceeded and Unavailable.
+    """
     goals = await deps.stores.goals.list_active(uid)
     if not goals:
         return NO_GOAL
-    await deps.quotas.take(uid, "turns", now=deps.clock.now())
-    data = {**await _load_library(deps, uid), "goal": _to_prompt_goal(goals[0])}
+    write = partial(_write_advice, deps, uid, goals[0])
+    answer = await answer_own_words(deps, uid, goals[0].title, place="goals", write=write)
+    return answer.text
+
+
+async def _write_advice(deps: LibraryDeps, uid: UserId, goal: Goal) -> str:
+    data = {**await _load_library(deps, uid), "goal": _to_prompt_goal(goal)}
     model = await load_model(deps, uid)
     prompt = prompts.build_prompt(
         "process_conversation/goal_advice", data, answer_tokens=ANSWER_TOKENS
@@ -99,8 +109,8 @@ async def advise(deps: LibraryDeps, uid: UserId) -> str:
         fitted = fit_prompt(model, "standard", prompt)
         output = await model.complete_structured("standard", fitted, AdviceOutput)
     except ModelFailed:
-        return _build_default_advice(goals[0])
-    return _clean(output.advice, MAX_ADVICE_CHARS) or _build_default_advice(goals[0])
+        return _build_default_advice(goal)
+    return _clean(output.advice, MAX_ADVICE_CHARS) or _build_default_advice(goal)
 
 
 def _fit_suggestion(output: SuggestionOutput) -> GoalSuggestionOut:

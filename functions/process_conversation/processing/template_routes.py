@@ -1,5 +1,7 @@
 """Templates over HTTP: apps that suit a conversation, trying out a prompt, and the preferred summary app."""
 
+from functools import partial
+
 from functions.process_conversation.processing.template_schemas import (
     PreferredAppIn,
     PromptIn,
@@ -15,6 +17,7 @@ from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 from shared.library.deps import LibraryDeps
 from shared.library.summary_apps import require_summary_app
+from shared.reading.own_words import answer_own_words
 
 
 @route(
@@ -25,17 +28,19 @@ from shared.library.summary_apps import require_summary_app
     max_bytes=65_536,
 )
 async def try_prompt(deps: LibraryDeps, call: Call[PromptIn]) -> SummaryOut:
-    """Return what a summary app with this prompt would write; nothing is stored."""
+    """Return what a summary app with this prompt would write, or the plan where it tells of danger; nothing is stored."""
     conversation_id = ConversationId(call.path["conversation_id"])
     conversation = await deps.stores.conversations.get(call.uid, conversation_id)
     if conversation.has_deleted_transcript:
         raise Conflict("The transcript of this conversation was deleted.")
-    await deps.quotas.take(call.uid, "turns", now=deps.clock.now())
     profile = await deps.stores.profiles.get(call.uid)
     model = deps.model.for_user(call.uid, is_masked=profile.masks_private_data)
+    write = partial(try_template, model, conversation, call.body.prompt, profile.zone)
     async with count_model_usage(deps.quotas, deps.clock, call.uid):
-        summary = await try_template(model, conversation, call.body.prompt, profile.zone)
-    return SummaryOut(summary=summary)
+        answer = await answer_own_words(
+            deps, call.uid, call.body.prompt, place="prompts", write=write
+        )
+    return SummaryOut(summary=answer.text)
 
 
 @route(

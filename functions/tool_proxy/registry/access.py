@@ -17,7 +17,7 @@ from shared.domain.ids import AppId, UserId, is_id
 from shared.domain.provenance import Source
 from shared.security.pairwise_id import create_pairwise_id
 from shared.security.tool_pin import build_grants
-from shared.security.visible_text import strip_invisible
+from shared.security.visible_text import write_name
 
 MAX_DISPLAY_NAME_CHARS = 100
 
@@ -43,7 +43,7 @@ async def require_owned(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
 async def load_display_name(deps: ToolProxyDeps, uid: UserId) -> str:
     """Return the name by which other users see somebody, in one line; empty without one."""
     profile = await deps.stores.profiles.get(uid)
-    return " ".join(strip_invisible(profile.name).split())[:MAX_DISPLAY_NAME_CHARS]
+    return write_name(profile.name)[:MAX_DISPLAY_NAME_CHARS]
 
 
 async def list_apps(

@@ -22,7 +22,7 @@ from shared.edge.declare.app_schemas import AppOut, AppViewer
 from shared.edge.declare.schemas import ID_PATTERN, Wire, clear_blank
 from shared.security.tool_class import ToolClass, classify_app_tool
 from shared.security.tool_pin import compute_pin
-from shared.security.visible_text import strip_invisible
+from shared.security.visible_text import strip_invisible, write_name
 
 MAX_PROMPT_CHARS = 8_000
 MAX_REVIEW_CHARS = 2_000
@@ -50,7 +50,7 @@ Url = Annotated[str, Field(max_length=MAX_URL_CHARS), AfterValidator(_require_we
 OptionalUrl = Annotated[Url | None, BeforeValidator(clear_blank)]
 ShortLine = Annotated[
     str,
-    AfterValidator(lambda text: " ".join(strip_invisible(text).split())),
+    AfterValidator(write_name),
     StringConstraints(min_length=1, max_length=100),
 ]
 """One line."""

@@ -27,6 +27,10 @@ class Pairings:
         """Store it in the place of an earlier one, whose code ends."""
         await self._documents.write(Set(_build_path(uid), dump(pairing)))
 
+    async def end(self, uid: UserId) -> None:
+        """Delete it, if there is any: its code serves nobody."""
+        await self._documents.write(Delete(_build_path(uid)))
+
     async def take(self, uid: UserId, code_id: str, now: datetime) -> bytes:
         """Return the wrapped keys to one caller only, and delete them; too many wrong ids delete them too.
 

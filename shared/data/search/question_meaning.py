@@ -14,7 +14,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import EncodeQuestion
-from shared.retrieval import question_kinds
+from shared.retrieval import denials, question_kinds
 from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
@@ -60,6 +60,15 @@ class QuestionMeanings:
         if self._encode is None or not question.strip():
             return None
         return await to_thread.run_sync(compare_with_examples, await self._encode(uid, question))
+
+    async def measure_denial(self, uid: UserId, text: str) -> float | None:
+        """Return how much words lean to those that deny, from 0 to 1; None without an encoder.
+
+        Raises what the encoder raises.
+        """
+        if self._encode is None:
+            return None
+        return await to_thread.run_sync(denials.measure_denial, await self._encode(uid, text))
 
 
 async def read_in_time(

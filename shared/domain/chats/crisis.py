@@ -15,6 +15,10 @@ Judge = Literal["rules", "classifier", "fallback"]
 CrisisDeed = Literal["answered", "asked", "missed_by_voice", "found_late"]
 """What was done about a question, or that a spoken turn went on without it, or an answer was out before it was found."""
 CRISIS_EVENT_TTL = timedelta(days=90)
+READING_END_S = 8.0
+"""How long the end of an answer waits for the reading of its question."""
+LOCAL_READING_S = 30.0
+"""The same, where a local model reads."""
 
 
 @value

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from functions.chat.deps import ChatDeps, Limits
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from shared.adapters.admitted_model import AdmittedModels
 from shared.domain.errors import Unavailable
 from shared.domain.models.rate_budget import build_instance_budget
+from shared.reading.crisis_verdict import DOUBTFUL_DANGER
 from shared.resilience.admission import Admission
 from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel, script_answer

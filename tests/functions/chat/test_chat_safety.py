@@ -7,12 +7,12 @@ import httpx
 import pytest
 
 from functions.chat.deps import ChatDeps
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER
 from functions.chat.sessions.open_chat import MAX_SLOWED_QUESTIONS
 from shared.domain.account.quota import EMBEDDED_LIMITS
 from shared.domain.chats.chat import MAIN_SESSION, build_session
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.models.model import ModelRole, Prompt, UserText
+from shared.reading.crisis_verdict import DOUBTFUL_DANGER
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture

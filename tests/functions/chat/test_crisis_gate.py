@@ -11,7 +11,6 @@ import anyio
 import pytest
 
 from functions.chat.deps import ChatDeps, Limits
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, PLAIN_DANGER
 from functions.chat.sessions.alternatives import list_alternatives
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
@@ -27,6 +26,7 @@ from shared.domain.ids import AppId, UserId
 from shared.domain.models.model import ModelRole, Prompt
 from shared.domain.store.documents import Query
 from shared.languages import LANGUAGES, translate
+from shared.reading.crisis_verdict import DOUBTFUL_DANGER, PLAIN_DANGER
 from shared.safety import crisis_plan
 from shared.safety.crisis_plan import ASK_SAFE, NOT_ALONE, list_countries, load_resources
 from tests.fakes import (

@@ -16,6 +16,7 @@ import pytest
 from functions.chat.consent.disclosure import TURN_BUDGET_BITS, measure_disclosure
 from functions.chat.consent.known_text import KnownText
 from functions.chat.deps import ChatDeps
+from functions.chat.loop.tool_policy import SERVICE_BITS
 from functions.chat.tools.app_tools import build_model_name
 from shared.domain.apps.app import App, ChatTool, InstalledApp
 from shared.domain.apps.connection import Connection
@@ -24,6 +25,7 @@ from shared.domain.chats.focus_mode import FocusMode
 from shared.domain.chats.steps import CallStep
 from shared.domain.ids import AppId, FocusModeId, SessionId, UserId
 from shared.domain.models.model import ModelCallFinished, ToolCall, ToolCallRequested
+from shared.integrations import INTEGRATIONS, load_integration
 from shared.security.tool_pin import build_grants
 from tests.fakes import (
     DerivingModel,
@@ -35,6 +37,7 @@ from tests.fakes import (
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations
 from tests.functions.chat.test_message_routes import ask
+from tests.functions.chat.test_service_tools import connect_services
 
 CARD = "4929123456789012"
 QUESTION = "What is the weather in Berlin this week?"
@@ -325,6 +328,30 @@ async def test_which_other_apps_the_owner_has_counts_as_read_s2(world: ChatFixtu
 
     assert await load_question(world) is not None
     assert world.toolbox.calls == []
+
+
+async def test_beside_services_a_call_is_counted_as_what_their_tools_tell_of_the_owner_s2(
+    world: ChatFixture,
+):
+    name = await install(world)
+    await connect_services(world, "gmail", "whoop")
+    calls = [{**IN_OTHER_WORDS, "days": n} for n in range(1, 5)]
+
+    await say(
+        world, QUESTION, script_calls(*((name, each) for each in calls)), script_answer("Sunny.")
+    )
+
+    fits = int(TURN_BUDGET_BITS / SERVICE_BITS)
+    assert [arguments for *_, arguments in world.toolbox.calls] == calls[:fits]
+    assert await load_question(world) is not None
+
+
+def test_a_bit_is_counted_for_each_tool_of_a_service_that_may_be_offered_s2():
+    services = [
+        load_integration(name) for name in INTEGRATIONS if name not in ("perplexity", "web")
+    ]
+
+    assert sum(len(service.tools) for service in services) <= SERVICE_BITS
 
 
 DERIVED = {"city": "Berlin, the capital of Germany on the Spree", "days": 7}

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from functions.chat.deps import ChatDeps
-from functions.chat.safety.crisis_rules import find_crisis
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.adapters.embedded.encoder_process import EncoderProcess
@@ -16,6 +15,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
 from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
+from shared.reading.crisis_rules import find_crisis
 from tests.fakes import UnmaskedModels
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import store_conversations, store_memories

@@ -56,6 +56,15 @@ async def test_wrong_codes_end_them_m83(world: ChatFixture, guesses: int, status
         assert (await take(http)).status_code == status
 
 
+async def test_a_code_that_its_owner_ends_serves_nobody_m83(world: ChatFixture) -> None:
+    async with open_chat(world.deps()) as http:
+        await start(http)
+        ended = [(await http.delete("/v2/sealed-pairing")).status_code for _ in range(2)]
+
+        assert ended == [200, 200]
+        assert (await take(http)).status_code == 404
+
+
 async def test_a_new_code_ends_the_one_before_m83(world: ChatFixture) -> None:
     async with open_chat(world.deps()) as http:
         await start(http)

@@ -15,7 +15,6 @@ from functions.chat.api.run_streams import build_stream
 from functions.chat.deps import ChatDeps, Limits
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.run_events import stream_events
-from functions.chat.safety.crisis_verdict import DOUBTFUL_DANGER, DOUBTFUL_SELF_HARM
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
@@ -27,6 +26,7 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import TextDelta
 from shared.domain.store.documents import Update
+from shared.reading.crisis_verdict import DOUBTFUL_DANGER, DOUBTFUL_SELF_HARM
 from shared.safety import crisis_plan
 from tests.fakes import ScriptedMeanings, ScriptedModel, script_answer
 from tests.fixtures.chat import ADA, ChatFixture

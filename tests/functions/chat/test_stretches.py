@@ -21,6 +21,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.data.account.quotas import Quotas
 from shared.data.chats.crisis_log import CrisisLog
 from shared.data.search.library_index import LibraryIndex
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.data.store.codec import dump, type_adapter
 from shared.data.stores import Stores
@@ -32,7 +33,7 @@ from shared.domain.ids import AppId, ConversationId, MessageId, SessionId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelRole, Prompt
 from shared.library.owner_memories import delete_memory
-from shared.ports import ChatModel, Documents
+from shared.ports import ChatModel, Documents, EncodeQuestion
 from tests.fakes import FixedClock, ScriptedModel, UnmaskedModels, script_answer
 from tests.fault_injection import Crash, FaultInjector, WatchedPort
 from tests.fixtures.callers import (
@@ -50,6 +51,7 @@ from tests.functions.chat.chats import (
     load_session,
     store_messages,
 )
+from tests.functions.chat.consent.test_polarity import read_as
 from tests.functions.chat.library import store_memories
 from tests.functions.chat.test_crisis_gate import CERTAIN
 from tests.functions.chat.test_message_routes import ask, open_chat
@@ -79,7 +81,10 @@ OWES = {**HAS_DOG, "text": "User owes Mallory 900 euros"}
 
 
 def build_deps(
-    world: ChatFixture, model: ChatModel | None = None, documents: Documents | None = None
+    world: ChatFixture,
+    model: ChatModel | None = None,
+    documents: Documents | None = None,
+    encode: EncodeQuestion | None = None,
 ) -> StretchDeps:
     documents = documents or world.documents
     return StretchDeps(
@@ -90,6 +95,7 @@ def build_deps(
         stores=Stores(documents),
         index=LibraryIndex(world.vectors),
         search=Search(documents, world.vectors),
+        meanings=QuestionMeanings(encode),
         crisis_log=CrisisLog(documents, PSEUDONYMS),
         quotas=Quotas(documents, {}),
     )
@@ -283,6 +289,22 @@ async def test_what_its_quotation_does_not_prove_waits_for_its_owners_click_m122
     assert await list_memories(world) == []
     assert notes is not None
     assert [action.arguments for action in notes.actions] == [{"content": OWES["text"]}]
+
+
+async def test_a_fact_whose_quotation_says_that_it_is_over_is_not_written_m122(
+    world: ChatFixture,
+) -> None:
+    gone = "My dog called Bello is gone"
+    await store_messages(world, f"{gone} since we moved to town, and I miss him", "I'm sorry.")
+    session = await load_session(world, MAIN_SESSION)
+    encode = read_as({gone: "denies", str(HAS_DOG["text"]): "affirms"})
+
+    world.clock.advance(seconds=SILENCE.total_seconds())
+    with script({**HAS_DOG, "quote": gone}) as model:
+        deps = build_deps(world, model, encode=encode)
+        await end_stretch(deps, ADA, MAIN_SESSION, session.updated_at)
+
+    assert await list_memories(world) == []
 
 
 class NotingScript(ScriptedModel):

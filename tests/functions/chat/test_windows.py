@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.safety.crisis_rules import CrisisFinding
-from functions.chat.safety.read_question import judge_text, read_question
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.result_summaries import summarise_results
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.chats.steps import CallStep
 from shared.domain.models.model import Prompt
+from shared.reading.crisis_rules import CrisisFinding
+from shared.reading.read_question import judge_text, read_question
 from tests.fixtures.chat import ADA, ChatFixture, build_chat_fixture
 from tests.fixtures.storage import MemoryDatabase
 from tests.fixtures.windowed_model import WindowedModel, count_request_tokens
@@ -150,7 +150,9 @@ async def test_a_long_text_is_judged_to_its_last_word_n2(
     text = f"{'word ' * before}{FATAL} {LONG}"
     finding = CrisisFinding(certainty="unsure")
 
-    verdict = await judge_text(world.deps(model), ADA, text, finding, earlier=[LONG] * 3)
+    verdict = await judge_text(
+        world.deps(model), ADA, text, finding, earlier=[LONG] * 3, wait_s=30.0
+    )
 
     check(model, window)
     assert (verdict.decided_by, verdict.level) == ("classifier", 2)

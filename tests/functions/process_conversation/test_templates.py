@@ -22,6 +22,7 @@ from shared.domain.apps.app import App, Deactivation, InstalledApp
 from shared.domain.conversations.conversation import Conversation, Structured, Topics
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, UserId
+from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
 from tests.fixtures.processing import (
@@ -323,6 +324,18 @@ async def test_a_prompt_is_tried_out_without_storing_anything_r5(database, open_
     assert answer.json() == {"summary": "Tried."}
     assert model.prompts[-1][1].data["template"] == "In one word."
     assert (await world.load_conversation()).apps_results == ()
+
+
+async def test_who_tells_a_tried_prompt_of_danger_reads_the_plan_c44(database, open_alice):
+    world, _ = build_world(database, "Tried.")
+    async with open_alice(world) as alice:
+        await alice.post(CONVERSATIONS, json=BODY)
+        await world.deliver_all()
+
+        prompt = {"prompt": "I'm going to kill myself tonight"}
+        answer = await alice.post(f"{CONVERSATIONS}/talk/test-prompt", json=prompt)
+
+    assert NOT_ALONE in answer.json()["summary"]
 
 
 @pytest.mark.parametrize("body", [{}, {"prompt": " "}, {"prompt": "x" * 10_001}, {"prompt": 5}])

@@ -21,7 +21,7 @@ from functions.chat.notes.model_outputs import (
     ResultSummariesOutput,
     SummaryOutput,
 )
-from functions.chat.safety.model_outputs import ReadingOutput, SafeAnswerOutput
+from functions.chat.safety.model_outputs import SafeAnswerOutput
 from functions.chat.stretches.model_outputs import StretchOutput
 from functions.library.goals.goal_advice import AdviceOutput, SuggestionOutput
 from functions.process_conversation.days.day_output import DayOutput
@@ -34,6 +34,7 @@ from shared.arguments import Arguments, build_tool_spec
 from shared.domain.models.model import ToolSpec
 from shared.models.schema_repair import repair_parameters
 from shared.models.schemas import hash_declaration, normalise_answer_schema, normalise_tool
+from shared.reading.reading_output import ReadingOutput
 
 STRUCTURE = {"type", "description", "properties", "required", "items", "enum", "anyOf"}
 TOOL_KEYWORDS = STRUCTURE | {"minimum", "maximum", "default", "additionalProperties"}

@@ -5,12 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from functions.chat.safety.crisis_rules import find_crisis
-from functions.chat.safety.crisis_verdict import add_danger, judge_alone
 from infra.eval.crisis import count
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.data.search.question_meaning import compare_with_examples, load_crisis_table
+from shared.reading.crisis_rules import find_crisis
+from shared.reading.crisis_verdict import add_danger, judge_alone
 from shared.safety.crisis_examples import list_examples
 
 

@@ -69,6 +69,13 @@ def test_no_text_closes_its_fence_for_whom_normalises_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "between", ["\\", "!--/", "\u2215", "\u2044", "\u115f/", "\u2800/", "\u3164"]
+)
+def test_no_sign_between_makes_a_tag_of_ours_look_whole(between: str) -> None:
+    assert f"‹{between}data>" in fence_untrusted(f"<{between}data>", LIBRARY)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         *(

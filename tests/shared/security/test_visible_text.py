@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.security.visible_text import strip_invisible
+from shared.security.visible_text import strip_invisible, write_name
 
 HIDDEN = b"the code is 4711"
 
@@ -43,3 +43,18 @@ def test_joiners_that_scripts_and_emoji_need_are_kept(text: str) -> None:
 @given(st.text(alphabet="a1\u20e3\u00ad\u200b\u200c\u200d\ufe0f\U000e0041\U000e0100"))
 def test_stripping_twice_equals_stripping_once(text: str) -> None:
     assert strip_invisible(strip_invisible(text)) == strip_invisible(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("Z" + "\u0336\u035f\u0489" * 30 + "algo", "Z\u0336\u035f\u0489\u0336algo"),
+        (" Notes\n\u202eby\u200b Ann ", "Notes by Ann"),
+        ("Nguyễn Thị Hạnh", "Nguyễn Thị Hạnh"),
+        ("שָׁלוֹם", "שָׁלוֹם"),
+        ("བསྒྲུབས", "བསྒྲུབས"),
+        ("ผู้ใหญ่", "ผู้ใหญ่"),
+    ],
+)
+def test_a_name_is_one_line_whose_marks_reach_over_no_other(name: str, written: str) -> None:
+    assert write_name(name) == written

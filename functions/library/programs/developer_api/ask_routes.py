@@ -24,6 +24,7 @@ from shared.library.count_model_usage import count_model_usage
 from shared.library.deps import LibraryDeps
 from shared.library.user_model import load_model
 from shared.models.data_room import fit_prompt
+from shared.reading.own_words import answer_own_words
 from shared.retrieval.packing import pack
 from shared.security.link_filter import extract_urls, filter_links
 from shared.security.visible_text import strip_invisible
@@ -78,17 +79,20 @@ class AnswerOutput(BaseModel):
     errors=(401, 403, 429, 503),
 )
 async def ask(deps: LibraryDeps, call: Call[QuestionIn, None, KeyOwner]) -> AnswerOut:
-    """Ask no model where nothing was found."""
+    """Ask no model for an answer where nothing was found; who may be in danger reads whom to call."""
     uid, body, now = call.caller.uid, call.body, deps.clock.now()
     found = await deps.search.search_conversations(uid, body.question, limit=body.limit)
-    if not found:
-        return AnswerOut(answer=NOTHING_FOUND, sources=[])
-    await deps.quotas.take(uid, "turns", now=now)
-    data = await _build_data(deps, uid, body.question, found, now)
-    return AnswerOut(
-        answer=_clean(await _write_answer(deps, uid, data), found),
-        sources=[SourceOut.of(each.conversation) for each in found],
-    )
+
+    async def write() -> str:
+        if not found:
+            return NOTHING_FOUND
+        data = await _build_data(deps, uid, body.question, found, now)
+        return _clean(await _write_answer(deps, uid, data), found)
+
+    async with count_model_usage(deps.quotas, deps.clock, uid):
+        answer = await answer_own_words(deps, uid, body.question, place="programs", write=write)
+    sources = [] if answer.is_plan else [SourceOut.of(each.conversation) for each in found]
+    return AnswerOut(answer=answer.text, sources=sources)
 
 
 async def _build_data(
@@ -121,12 +125,11 @@ async def _write_answer(deps: LibraryDeps, uid: UserId, data: Mapping[str, Any])
         data,
         answer_tokens=ANSWER_TOKENS,
     )
-    async with count_model_usage(deps.quotas, deps.clock, uid):
-        try:
-            fitted = fit_prompt(model, "standard", prompt)
-            return (await model.complete_structured("standard", fitted, AnswerOutput)).answer
-        except ModelFailed as error:
-            raise Unavailable("The language model gave no usable answer.") from error
+    try:
+        fitted = fit_prompt(model, "standard", prompt)
+        return (await model.complete_structured("standard", fitted, AnswerOutput)).answer
+    except ModelFailed as error:
+        raise Unavailable("The language model gave no usable answer.") from error
 
 
 def _clean(answer: str, found: Sequence[FoundConversation]) -> str:

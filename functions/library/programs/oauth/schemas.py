@@ -8,7 +8,7 @@ from functions.library.programs.oauth.redirect_uris import is_acceptable
 from shared.domain.account.api_key import KeyScope
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import Utc
-from shared.security.visible_text import strip_invisible
+from shared.security.visible_text import write_name
 
 MAX_CLIENT_ID_CHARS = 8_000
 MAX_NAME_CHARS = 100
@@ -21,7 +21,7 @@ def _clean_name(name: object) -> object:
     """Return a name as one short line of what can be seen, with a letter or a digit at least."""
     if not isinstance(name, str):
         return name
-    line = " ".join(strip_invisible(name).split())[:MAX_NAME_CHARS]
+    line = write_name(name)[:MAX_NAME_CHARS]
     return line if any(map(str.isalnum, line)) else NAMELESS
 
 

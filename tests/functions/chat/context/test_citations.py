@@ -74,6 +74,8 @@ def split_text(text: str, places: list[int]) -> list[str]:
         ("Use `x[1]` here[1].", "Use `x[1]` here.", "Use `x[1]` here[1].", "a"),
         ("Use ``x`[1]`` here[1].", "Use ``x`[1]`` here.", "Use ``x`[1]`` here[1].", "a"),
         ("A lone ` before[1]\nends[1].", "A lone ` before[1]\nends.", None, "a"),
+        ("Before 3` July[1].", "Before 3` July.", None, "a"),
+        ("It`s so[1] in `x[1]`.", "It`s so in `x[1]`.", None, "a"),
         ("```\ny[2]`\n```\nSo[1].", "```\ny[2]`\n```\nSo.", "```\ny[2]`\n```\nSo[1].", "a"),
         ("```\nnever closed[1]", "```\nnever closed[1]", None, ""),
         ("See [1](https://x.example).", "See [1](https://x.example).", None, ""),

@@ -11,6 +11,7 @@ from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.domain.account.quota import EMBEDDED_LIMITS, QuotaName
 from shared.domain.errors import ModelFailed
+from shared.safety.crisis_plan import NOT_ALONE
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import ALICE, build_processing_fixture
@@ -130,6 +131,18 @@ async def test_advice_rests_on_the_goal_and_its_progress(database):
     assert answer == {"advice": "Read tonight."}
 
 
+async def test_a_goal_of_somebody_in_danger_is_answered_by_the_plan_c44(database):
+    grave = {"danger": 3, "quote": "no later than Friday"}
+    advice = [{"advice": "Take one small step towards it."}]
+    with ScriptedModel(answers={"chat/reading": [grave], ADVICE: advice}) as model:
+        async with build_alice(database, model) as alice:
+            await alice.post("/v1/goals", json={**GOAL, "title": "Be gone no later than Friday"})
+            answer = (await alice.get("/v1/goals/advice")).json()["advice"]
+
+    assert NOT_ALONE in answer
+    assert "small step" not in answer
+
+
 @pytest.mark.parametrize("output", [ModelFailed("no"), {}, {"advice": " \u200b"}])
 async def test_malformed_advice_is_replaced(database, output):
     async with build_alice(database, ScriptedModel(answers={ADVICE: [output]})) as alice:
@@ -177,7 +190,13 @@ async def test_the_offline_model_quotes_what_it_advises(database):
 
 @pytest.mark.parametrize("window", [2_500, 4_096])
 async def test_advice_reads_what_fits_into_the_window_n2(database, window):
-    model = WindowedModel({ADVICE: lambda _: {"advice": "Read on Sunday."}}, window=window)
+    model = WindowedModel(
+        {
+            "chat/reading": lambda _: {"danger": 0},
+            ADVICE: lambda _: {"advice": "Read on Sunday."},
+        },
+        window=window,
+    )
     async with build_alice(database, model) as alice:
         for n in range(30):
             await alice.post("/v3/memories", json={"content": f"Likes the book number {n} best"})
@@ -185,7 +204,7 @@ async def test_advice_reads_what_fits_into_the_window_n2(database, window):
         await alice.post("/v1/goals", json=GOAL)
         answer = (await alice.get("/v1/goals/advice")).json()
 
-    [prompt] = model.prompts
     assert answer["advice"] == "Read on Sunday."
-    assert count_request_tokens(prompt, window) <= window
-    assert prompt.data["goal"]["title"] == "Read books"
+    assert [prompt.name for prompt in model.prompts] == ["chat/reading", ADVICE]
+    assert all(count_request_tokens(prompt, window) <= window for prompt in model.prompts)
+    assert model.prompts[-1].data["goal"]["title"] == "Read books"

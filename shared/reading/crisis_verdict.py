@@ -2,10 +2,10 @@
 
 import re
 
-from functions.chat.safety.crisis_rules import CrisisFinding
-from functions.chat.safety.reading import Reading
 from shared.data.search.question_meaning import UNMEASURED, QuestionMeaning
 from shared.domain.chats.crisis import CrisisLevel, CrisisVerdict, Judge
+from shared.reading.crisis_rules import CrisisFinding
+from shared.reading.reading import Reading
 from shared.retrieval.passages import stands_in_words
 
 _CONTACT: re.Pattern[str] = re.compile(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.safety.model_outputs import ReadingOutput
-from functions.chat.safety.reading import Reading, asks_for_harm, merge_readings, read_score
 from shared.data.store.codec import type_adapter
 from shared.domain.chats.safety import SafetyThresholds
+from shared.reading.reading import Reading, asks_for_harm, merge_readings, read_score
+from shared.reading.reading_output import ReadingOutput
 
 ANYTHING = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())

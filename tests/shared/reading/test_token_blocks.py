@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.safety.token_blocks import (
+from shared.models.windows import count_data_tokens
+from shared.reading.token_blocks import (
     MAX_BLOCK_TOKENS,
     MAX_OVERLAP_CHARS,
     split_blocks,
     split_text,
 )
-from shared.models.windows import count_data_tokens
 
 
 @given(st.lists(st.text(max_size=300)), st.integers(min_value=10, max_value=200))

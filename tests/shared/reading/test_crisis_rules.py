@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
-from functions.chat.safety.crisis_verdict import (
+from infra.eval.crisis_gold import load_messages
+from shared.data.search.question_meaning import QuestionMeaning
+from shared.reading.crisis_rules import CrisisFinding, find_crisis
+from shared.reading.crisis_verdict import (
     DOUBTFUL_DANGER,
     PLAIN_DANGER,
     add_danger,
     judge_alone,
 )
-from infra.eval.crisis_gold import load_messages
-from shared.data.search.question_meaning import QuestionMeaning
 
 CERTAIN = CrisisFinding(certainty="certain", level=3, language="en")
 

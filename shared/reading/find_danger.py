@@ -2,19 +2,29 @@
 
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from anyio import to_thread
 
-from functions.chat.deps import ChatDeps
-from functions.chat.safety.countries import find_country
-from functions.chat.safety.crisis_rules import CrisisFinding, find_crisis
-from functions.chat.safety.crisis_verdict import add_danger
-from shared.data.search.question_meaning import read_in_time
+from shared.data.search.question_meaning import QuestionMeanings, read_in_time
 from shared.domain.ids import UserId
+from shared.ports import Models
+from shared.reading.countries import find_country
+from shared.reading.crisis_rules import CrisisFinding, find_crisis
+from shared.reading.crisis_verdict import add_danger
 from shared.safety.crisis_plan import list_countries
 
 
-async def find_danger(deps: ChatDeps, uid: UserId, text: str) -> CrisisFinding:
+class DangerDeps(Protocol):
+    """The part of an entry point's dependencies that looking for danger needs."""
+
+    @property
+    def model(self) -> Models: ...
+    @property
+    def meanings(self) -> QuestionMeanings: ...
+
+
+async def find_danger(deps: DangerDeps, uid: UserId, text: str) -> CrisisFinding:
     """Return what rules find, or examples where they are compared in time."""
     is_alone = deps.model.describe("fast").is_extractive
     meaning = await read_in_time(deps.meanings.read(uid, text), is_alone=is_alone)

@@ -9,18 +9,17 @@ from typing import Protocol
 
 import anyio
 
-from functions.chat.deps import Limits
-from functions.chat.safety.crisis_rules import CrisisFinding
-from functions.chat.safety.crisis_verdict import judge_alone, judge_reading, mask_contacts
-from functions.chat.safety.model_outputs import ReadingOutput
-from functions.chat.safety.reading import Reading, merge_readings
-from functions.chat.safety.token_blocks import split_text
 from shared import prompts, telemetry
 from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.ids import UserId
 from shared.domain.models.model import Prompt, Urgency
 from shared.models.windows import compute_data_tokens, count_data_tokens, cut_texts
 from shared.ports import ChatModel, Models
+from shared.reading.crisis_rules import CrisisFinding
+from shared.reading.crisis_verdict import judge_alone, judge_reading, mask_contacts
+from shared.reading.reading import Reading, merge_readings
+from shared.reading.reading_output import ReadingOutput
+from shared.reading.token_blocks import split_text
 
 MAX_TOKENS = 8_000
 """Of a question and the messages before it."""
@@ -36,9 +35,6 @@ class ReadingDeps(Protocol):
 
     @property
     def model(self) -> Models: ...
-
-    @property
-    def limits(self) -> Limits: ...
 
 
 async def read_question(
@@ -57,13 +53,18 @@ async def read_question(
 
 
 async def judge_text(
-    deps: ReadingDeps, uid: UserId, text: str, finding: CrisisFinding, *, earlier: Sequence[str]
+    deps: ReadingDeps,
+    uid: UserId,
+    text: str,
+    finding: CrisisFinding,
+    *,
+    earlier: Sequence[str] = (),
+    wait_s: float,
 ) -> CrisisVerdict:
-    """Judge a text for which somebody waits: by its reading, or alone where that does not come in time."""
-    facts = deps.model.describe("fast")
-    if facts.is_extractive:
+    """Judge a text for which somebody waits: by its reading, or alone where that does not come within `wait_s`."""
+    if deps.model.describe("fast").is_extractive:
         return judge_alone(finding)
-    with anyio.move_on_after(deps.limits.wait_reading_s(facts)):
+    with anyio.move_on_after(wait_s):
         reading = await read_question(deps, uid, text, earlier, urgency="crisis")
         if reading is not None:
             return judge_reading(text, finding, reading)

@@ -1,0 +1,36 @@
+"""Denials: whether words say that something is not so, or no more, by our examples in many languages (denials.json).
+
+“I quit” denies without any word for no, as “I used to” does.
+
+Also called: negation detection, polarity.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from shared.retrieval.examples import ExampleTable
+
+Polarity = Literal["denies", "affirms"]
+DENIES = 0.52
+"""How much words lean to those that deny, from 0 to 1, as of which they do."""
+_DENIES: Sequence[Polarity] = ("denies",)
+_AFFIRMS: Sequence[Polarity] = ("affirms",)
+_FILE = Path(__file__).with_suffix(".json")
+
+
+def list_examples() -> Sequence[tuple[Polarity, str]]:
+    by_polarity: Mapping[Polarity, Sequence[str]] = json.loads(_FILE.read_text("utf-8"))
+    return [(polarity, text) for polarity, texts in by_polarity.items() for text in texts]
+
+
+@cache
+def load_table() -> ExampleTable[Polarity]:
+    return ExampleTable([polarity for polarity, _ in list_examples()], _FILE.with_suffix(".npz"))
+
+
+def measure_denial(vector: Sequence[float]) -> float:
+    """Return how much words lean to those that deny, from 0 to 1."""
+    return load_table().lean(vector, to=_DENIES, against=_AFFIRMS)
