@@ -92,6 +92,7 @@ def extract(prompt: str) -> Callable[[str], object]:
             "memories": [text],
             "goal": {"title": text, "current": 1, "target": 2},
             "tasks": [{"task": text}],
+            "lines": [{"line": 0, "kind": "decision", "said": text, "conversation": 1}],
             "conversations": [
                 {
                     "conversation": 1,

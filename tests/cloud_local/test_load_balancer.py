@@ -1,4 +1,4 @@
-"""What Cloud Run allows a request and its answer: size and time (D8)."""
+"""Load balancer: a request and its answer have the size and the time that Cloud Run allows (D8)."""
 
 from collections.abc import AsyncIterator, Iterator
 

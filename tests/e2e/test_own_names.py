@@ -5,6 +5,7 @@ from typing import Any
 
 import httpx
 
+from functions.process_conversation.upkeep.renew_texts import STEP_SIZE
 from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
 
@@ -32,7 +33,7 @@ def list_own_tasks(http: httpx.Client) -> list[str]:
 
 def test_stored_conversations_follow_the_names_of_their_owner(tmp_path: Path) -> None:
     with run_product(tmp_path) as product, product.client("tom") as http:
-        keep_talks(http, 30)
+        keep_talks(http, STEP_SIZE)  # the next ones follow a minute later
         wait_until(lambda: http.get("/v1/action-items?owner=others").json()["action_items"] or None)
         before = list_own_tasks(http)
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from functions.process_conversation.deps import MarkingDeps
 from functions.process_conversation.processing.own_speakers import mark_stored_owner
+from functions.process_conversation.upkeep.renew_texts import schedule_renewal
 from functions.process_conversation.upkeep.upkeep_schemas import MarkOwnerIn
 from shared import telemetry
 from shared.data.conversations.conversations import IncompleteTranscript
@@ -63,6 +64,8 @@ async def _show_progress(
         due_at = None if cursor else deps.clock.now()
         known = replace(known, done=done, cursor=cursor, due_at=due_at)
         await renewals.save(uid, known, is_over=known.total == 0)
+        if due_at is not None:
+            await schedule_renewal(deps.tasks, uid, OWN_NAMES, body.set_at)
     return known.done
 
 

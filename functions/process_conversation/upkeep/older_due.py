@@ -2,7 +2,7 @@
 
 A database is walked once, a page of users a task; each hour goes on with a walk that stopped.
 
-Also called: migration, backfill.
+Also called: data migration.
 """
 
 from contextlib import suppress

@@ -8,6 +8,7 @@ Also called: backfill, derived data.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from functions.process_conversation.deps import RenewalDeps
 from functions.process_conversation.upkeep.upkeep_schemas import RenewalIn
@@ -23,7 +24,9 @@ from shared.domain.errors import NotFound, QuotaExceeded
 from shared.domain.ids import PersonId, UserId
 from shared.domain.quota_day import find_day_end
 from shared.edge.declare.routes import Call, route
+from shared.ports import Tasks
 
+TARGET = "renew_texts"
 STEP_SIZE = 20
 """Conversations of one step; the sweep of the next minute begins the next."""
 
@@ -34,6 +37,12 @@ async def on_renewal(deps: RenewalDeps, call: Call[RenewalIn]) -> None:
     renewal = await deps.stores.renewals.find(call.body.uid, call.body.subject)
     if renewal is not None:
         await renew(deps, call.body.uid, renewal)
+
+
+async def schedule_renewal(tasks: Tasks, uid: UserId, subject: str, at: datetime) -> None:
+    """Have the next step done at once, for each time `at` once."""
+    name = f"renew-{telemetry.hash_id(uid)}-{subject}-{at:%Y%m%dT%H%M%S%f}"
+    await tasks.create(TARGET, name, {"uid": uid, "subject": subject})
 
 
 async def renew(deps: RenewalDeps, uid: UserId, renewal: Renewal) -> None:

@@ -12,6 +12,7 @@ from functions.process_conversation.deps import SweepDeps
 from functions.process_conversation.processing.sweep_schedule import schedule_sweep
 from functions.process_conversation.upkeep.missed_events import schedule_search
 from functions.process_conversation.upkeep.older_due import go_on
+from functions.process_conversation.upkeep.renew_texts import schedule_renewal
 from shared import telemetry
 from shared.domain.conversations.claim import ABANDONED_AFTER, DAY_SPREAD, LONGEST_WAIT
 from shared.domain.conversations.conversation import CONVERSATION_CHANGED_TOPIC
@@ -26,7 +27,6 @@ MAX_BATCHES = 25
 SEARCH_MINUTES = 3
 """In so many minutes of an hour the search for missed events is asked for, which one task answers."""
 CLOSE_RUN_TARGET = "close_run"
-RENEWAL_TARGET = "renew_texts"
 PROBE_COUNT = 1
 """How many waiting conversations each sweep tries before their time: whether an outage is over."""
 WAKE_SPREAD_S = 60
@@ -141,10 +141,9 @@ async def _close_run(deps: SweepDeps, run: Document, now: datetime) -> None:
 
 
 async def _renew(deps: SweepDeps, renewal: Document, now: datetime) -> None:
-    """Have the next conversations of a renamed person read again."""
+    """Have the next conversations read again."""
     uid, subject = _parse_path(renewal)
-    name = f"renew-{telemetry.hash_id(uid)}-{subject}-{now:%Y%m%dT%H%M}"
-    await deps.tasks.create(RENEWAL_TARGET, name, {"uid": uid, "subject": subject})
+    await schedule_renewal(deps.tasks, UserId(uid), subject, now.replace(second=0, microsecond=0))
 
 
 def _parse_path(document: Document) -> tuple[str, str]:

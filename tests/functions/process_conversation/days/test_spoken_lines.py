@@ -1,4 +1,4 @@
-"""What a summary says was decided, counted or is to be done stands in the line that it cites (R6)."""
+"""Lines that a summary cites: what it says was decided, counted or is to be done stands in them (R6)."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
