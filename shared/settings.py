@@ -12,7 +12,7 @@ from typing import Literal
 from shared.domain.account.quota import QuotaName
 from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
-from shared.domain.files.file_import import WearableName
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.models.masking import Masking
 from shared.domain.models.token_prices import TokenPrices
 from shared.domain.store.omi_level import OmiLevel

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from shared.data.apps.signing_secrets import SigningSecrets
     from shared.data.chats.crisis_log import CrisisLog
     from shared.domain.account.account import Erasure
-    from shared.domain.files.file_import import WearableName
+    from shared.domain.files.wearable_name import WearableName
     from shared.domain.ids import UserId
     from shared.domain.store.vector_home import VectorHome
     from shared.security.delegations import Delegations

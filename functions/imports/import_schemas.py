@@ -5,7 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
-from shared.domain.files.file_import import FileImport, ImportStatus, WearableName
+from shared.domain.files.file_import import FileImport, ImportStatus
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import AnyTime, Label, Utc

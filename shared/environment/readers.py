@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from shared.domain.account.quota import CLOUD_LIMITS, EMBEDDED_LIMITS, QuotaName
 from shared.domain.apps.connection import OauthClient
 from shared.domain.chats.safety import SafetyThresholds
-from shared.domain.files.file_import import WearableName
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.ids import is_id
 from shared.domain.store.omi_level import OmiLevel
 from shared.environment.variables import (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
     from shared.data.stores import Stores
-    from shared.domain.files.file_import import WearableName
+    from shared.domain.files.wearable_name import WearableName
     from shared.ports import (
         Blobs,
         Clock,

@@ -22,6 +22,7 @@ from functions.imports.plan.start_import import (
     complete,
     read_sources,
     schedule_step,
+    store_read,
 )
 from functions.imports.plan.stored_plan import Item, read_batch
 from functions.imports.plan.wearable_steps import read_next_pages
@@ -172,15 +173,7 @@ async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> Fil
     except (NotFound, Gone, Conflict):
         source = SourceFile(name=upload_id, data=b"", modified=stored.created_at)
     read, _ = await read_sources(deps, uid, stored, [source])
-    moved = await deps.stores.file_imports.move(
-        uid,
-        stored,
-        status=read.status,
-        read_count=read.read_count,
-        file_count=read.file_count,
-        batch_count=read.batch_count,
-        conversation_count=read.conversation_count,
-    )
+    moved = await store_read(deps, uid, stored, read)
     await delete_upload(deps, uid, upload_id)
     return moved
 

@@ -96,6 +96,22 @@ async def add_import(deps: ImportDeps, uid: UserId, new: FileImport) -> FileImpo
     return stored
 
 
+async def store_read(
+    deps: ImportDeps, uid: UserId, stored: FileImport, read: FileImport, **changes: Any
+) -> FileImport:
+    """Store how far read_sources() came, with further `changes`; return the import as it is then."""
+    return await deps.stores.file_imports.move(
+        uid,
+        stored,
+        status=read.status,
+        read_count=read.read_count,
+        file_count=read.file_count,
+        batch_count=read.batch_count,
+        conversation_count=read.conversation_count,
+        **changes,
+    )
+
+
 async def read_sources(
     deps: ImportDeps,
     uid: UserId,

@@ -4,11 +4,17 @@ import json
 from base64 import b64decode, b64encode
 from dataclasses import replace
 
-from functions.imports.plan.start_import import add_import, build_import, read_sources
+from functions.imports.plan.start_import import (
+    add_import,
+    build_import,
+    read_sources,
+    store_read,
+)
 from functions.imports.wearables.fetch_pages import MAX_ITEMS, Fetched, Source, fetch_pages
 from functions.imports.wearables.services import WEARABLES
 from shared.domain.errors import CannotUnwrap
-from shared.domain.files.file_import import FileImport, WearableName
+from shared.domain.files.file_import import FileImport
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.ids import UserId
 from shared.library.deps import ImportDeps
 
@@ -45,17 +51,9 @@ async def read_next_pages(
     if fetched.waits_until and not fetched.items:
         return await deps.stores.file_imports.move(uid, stored, **waits)
     read = await _read(deps, uid, stored, fetched, wearable)
-    return await deps.stores.file_imports.move(
-        uid,
-        stored,
-        status=read.status,
-        read_count=read.read_count,
-        file_count=read.file_count,
-        batch_count=read.batch_count,
-        conversation_count=read.conversation_count,
-        cursor=fetched.cursor,
-        sealed_key="" if fetched.is_last else stored.sealed_key,
-        **waits,
+    sealed_key = "" if fetched.is_last else stored.sealed_key
+    return await store_read(
+        deps, uid, stored, read, cursor=fetched.cursor, sealed_key=sealed_key, **waits
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from functions.imports.formats.json_fields import find_number, list_objects
-from shared.domain.files.file_import import WearableName
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.value import value
 
 LIMITLESS_PAGE = 10

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functions.process_conversation.deps import SweepDeps
 from shared import telemetry
 from shared.data.store.paging import iter_documents
-from shared.domain.errors import PreconditionFailed
+from shared.domain.errors import Invalid, PreconditionFailed
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Query, Set, Update
 
@@ -34,8 +34,15 @@ async def go_on(deps: SweepDeps) -> None:
 
 
 async def walk_page(deps: SweepDeps, *, after: str | None) -> None:
-    """Write what is due of a page of users once more, as it is; then have the next page walked."""
-    users, following = await deps.user_list.list_users(USERS_A_TASK, after=after)
+    """Write what is due of a page of users once more, as it is; then have the next page walked.
+
+    A place in the list that the store has forgotten since begins the walk anew, an hour later: a repeat changes nothing.
+    """
+    try:
+        users, following = await deps.user_list.list_users(USERS_A_TASK, after=after)
+    except Invalid:
+        await deps.documents.write(Set(WALK, {"after": None, "is_over": False}))
+        return
     for uid in users:
         for name in COLLECTIONS:
             await _write_again(deps, uid, name)

@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
+from shared.domain.files.wearable_name import WearableName
 from shared.domain.ids import UserId
 from shared.domain.value import value
 
 IMPORT_TTL = timedelta(days=7)
-WearableName = Literal["limitless", "omi", "bee"]
 ImportStatus = Literal["reading", "preview", "keeping", "completed"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from functions.process_conversation.upkeep.older_due import COLLECTIONS, USERS_A_TASK, walk_page
 from functions.process_conversation.upkeep.sweep import sweep
 from shared.adapters.cloud.firestore_documents import DUE_GROUPS
-from shared.domain.errors import Unavailable
+from shared.domain.errors import Invalid, Unavailable
 from shared.domain.store.documents import Set
 from tests.fakes import ScriptedModel
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed
@@ -90,3 +90,19 @@ async def test_a_walk_that_stops_goes_on_where_it_was_the_next_hour_f5(world):
 
     again = {path for path in last if last[path] != written[path]}
     assert again == {path for path in last if path >= f"users/u{USERS_A_TASK:02}"}
+
+
+async def test_a_walk_whose_place_the_store_forgot_begins_anew_f5(world):
+    users = USERS_A_TASK + 1
+    await store_due(world, users, due_in=timedelta(days=300))
+    before = await list_versions(world, users)
+
+    async def forget(_: Any) -> None:
+        raise Invalid("Invalid page token")
+
+    users_listed: Any = FaultyPort(build_deps(world).user_list, list_users=[succeed, forget])
+    assert await run_hour(world, user_list=users_listed) == 2
+    assert await run_hour(world) == 2
+
+    after = await list_versions(world, users)
+    assert all(after[path] != version for path, version in before.items())

@@ -17,6 +17,7 @@ from shared.data.people.people import People
 from shared.data.people.renewals import Renewals
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Conversation, Speaker, content_hash
+from shared.domain.conversations.renewal import Renewal
 from shared.domain.errors import Unavailable
 from shared.domain.ids import ConversationId, PersonId
 from shared.domain.people.person import Person
@@ -199,7 +200,8 @@ async def test_a_step_that_died_goes_on_without_taking_anything_twice(renewing):
     assert usage["renewals"] == 4
 
 
-async def test_titles_and_memories_have_the_new_name(database):
+async def rename_who_spoke(database: Any) -> tuple[Renewing, Renewal]:
+    """Process a talk with Bob, of which a model tells by his name; then call him Robert."""
     answers = [
         build_extraction_output(build_memory_output("Bob sails"), title="Bob's boat"),
         build_extraction_output(build_memory_output("Robert sails"), title="Robert's boat"),
@@ -210,11 +212,16 @@ async def test_titles_and_memories_have_the_new_name(database):
     await world.write(build_test_conversation())
     await world.documents.write(Update(conversation_path(ALICE, TALK), SPEAKER))
     await world.deliver_all()
-
     world.clock.advance(minutes=5)
     await renewing.rename("Robert")
     renewal = await Renewals(world.documents).find(ALICE, BOB)
     assert renewal is not None
+    return renewing, renewal
+
+
+async def test_titles_and_memories_have_the_new_name(database):
+    renewing, renewal = await rename_who_spoke(database)
+    world = renewing.world
     await renew(renewing.deps(), ALICE, renewal)
     for message in world.events.list_by_topic("conversation.changed")[-1:]:
         await world.deliver(message)
@@ -225,20 +232,8 @@ async def test_titles_and_memories_have_the_new_name(database):
 
 
 async def test_a_renewal_whose_event_is_lost_is_found_within_five_minutes_f2(database):
-    answers = [
-        build_extraction_output(build_memory_output("Bob sails"), title="Bob's boat"),
-        build_extraction_output(build_memory_output("Robert sails"), title="Robert's boat"),
-    ]
-    world = build_processing_fixture(database, ScriptedModel(answers={EXTRACTION: answers}))
-    renewing = Renewing(world)
-    await renewing.add_bob()
-    await world.write(build_test_conversation())
-    await world.documents.write(Update(conversation_path(ALICE, TALK), SPEAKER))
-    await world.deliver_all()
-    world.clock.advance(minutes=5)
-    await renewing.rename("Robert")
-    renewal = await Renewals(world.documents).find(ALICE, BOB)
-    assert renewal is not None
+    renewing, renewal = await rename_who_spoke(database)
+    world = renewing.world
 
     await renew(renewing.deps(), ALICE, renewal)
     lost = len(world.events.list_by_topic("conversation.changed"))
