@@ -213,7 +213,7 @@ def _report(
     if "no_tools" in known.list_steps(now):
         known = replace(known, takes_tools=False)
         notes = [note for note in notes if note != NO_CALL]
-    if build_trial(facts, now).has_brief_rules:
+    if build_trial(facts, now).rules_form != "whole":
         notes = [SMALL_WINDOW.format(window=facts.window_tokens), *notes]
     return TestedModel(known=known, notes=(*notes, *describe_notes(known, now)))
 

@@ -126,4 +126,4 @@ class ModelWatch:
 def _is_small(window_tokens: int, now: datetime) -> bool:
     """Tell whether questions are given less in such a window than in a large one."""
     facts = ModelFacts(window_tokens=window_tokens)
-    return window_tokens < LEAST_WINDOW_TOKENS or build_trial(facts, now).has_brief_rules
+    return window_tokens < LEAST_WINDOW_TOKENS or build_trial(facts, now).rules_form != "whole"

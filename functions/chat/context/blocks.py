@@ -85,7 +85,7 @@ class TurnBlocks:
     not cover, oldest first; `numbering` has the numbers of all documents, in it and beside it. `agent_prompt` stands above the latest message, in each turn anew, and so
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
-    allowed to read), `known` (what was found of the library, with the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (ours, such
+    allowed to read), `known` (what was found of the library, after an intro of ours, with its documents by number and the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (ours, such
     as the time), `personal_lines` (of the owner and the chat) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
     last, with a `warning` of ours.
     """
@@ -108,6 +108,8 @@ class TurnBlocks:
     pictures: tuple[GivenPicture, ...] = ()
     details: str = ""
     known: str = ""
+    known_intro: str = ""
+    known_documents: Mapping[int, str] = field(default_factory=dict)
     known_facts: tuple[MemoryId, ...] = ()
     similar_chats: str = ""
     page: str = ""
@@ -124,7 +126,7 @@ class TurnBlocks:
         return not any(getattr(self, each.name) for each in fields(self) if each.name not in _OURS)
 
 
-_OURS = {"question", "rules", "guidance", "numbering", "lines", "warning", "facts"}
+_OURS = {"question", "rules", "guidance", "numbering", "lines", "warning", "facts", "known_intro"}
 """Blocks that say nothing of their owner: any other counts as read, also a new one."""
 
 

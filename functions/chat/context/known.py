@@ -7,15 +7,14 @@ Also called: RAG, context injection, grounding.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import datetime
-from itertools import accumulate, takewhile
+from itertools import accumulate, chain, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo
 
 from functions.chat.context.citations import free_brackets
 from functions.chat.context.numbering import Numbering, build_card
-from shared import prompts
 from shared.domain.chats.arc import Arc
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
@@ -164,8 +163,21 @@ def compute_room(model: ModelFacts) -> int:
     return min(room, max(MIN_TOKENS, int(model.reads_per_s * MAX_READING_S)))
 
 
-def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts) -> str:
-    """Return what is known as fenced data, each conversation by its number in the chat; empty where nothing is.
+@value
+class KnownText:
+    """What is known as a model reads it: one fenced text, empty where nothing is, and its `documents` by number."""
+
+    text: str = ""
+    documents: Mapping[int, str] = field(default_factory=dict)
+
+
+NOTHING_WRITTEN = KnownText()
+
+
+def build_known_text(
+    known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts
+) -> KnownText:
+    """Write down what is known, each conversation by its number in the chat.
 
     It is written as people write: small models answer JSON with JSON.
     """
@@ -175,21 +187,25 @@ def build_known_text(known: Known, numbering: Numbering, zone: ZoneInfo, model: 
         excerpts = pack_excerpts(excerpts, room * MAX_PASSAGE_TOKENS // MAX_TOKENS)
     facts = _fit_facts(known, zone, room * MAX_FACT_TOKENS // MAX_TOKENS)
     talked = known.arc.summary if known.arc is not None else ""
+    documents = {
+        numbering.assign(build_card(excerpt.conversation)): excerpt for excerpt in excerpts
+    }
+    described = {n: [*_describe(n, excerpt, zone)] for n, excerpt in documents.items()}
     lines = [
-        *(line for excerpt in excerpts for line in _describe(excerpt, numbering, zone)),
+        *chain.from_iterable(described.values()),
         *(["facts:", *facts] if facts else []),
         *([f"last talk{_name_origin(known.arc)}: {_to_line(talked)}"] if talked else []),
     ]
     if not lines:
-        return ""
+        return NOTHING_WRITTEN
     data = free_brackets(strip_invisible("\n".join(lines)))
-    return prompts.render("chat/known", known=fence_untrusted(data, LIBRARY))
+    texts = {number: "\n".join(of) for number, of in described.items()}
+    return KnownText(text=fence_untrusted(data, LIBRARY), documents=texts)
 
 
-def _describe(excerpt: Excerpt, numbering: Numbering, zone: ZoneInfo) -> Iterator[str]:
+def _describe(number: int, excerpt: Excerpt, zone: ZoneInfo) -> Iterator[str]:
     """Yield a line that is ours, and those that others said behind a margin, so that none looks like it."""
     conversation = excerpt.conversation
-    number = numbering.assign(build_card(conversation))
     title = _to_line(conversation.structured.title)
     day = write_day(conversation.started_at, zone)
     yield f"document {number}: {', '.join(filter(None, [title, day]))}{_name_writer(conversation.app_id)}"

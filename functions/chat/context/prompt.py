@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from typing import Literal
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.context import Context
@@ -46,8 +47,8 @@ RULE_LAYERS = tuple(
     for name in ("identity", "tools", "memory", "policy", "consent", "answers")
 )
 """The reviewed files that our rules consist of."""
-BRIEF_RULES = "chat/system/brief"
-"""What stands in their place where a window is small."""
+RulesForm = Literal["whole", "brief", "passages"]
+"""In a small window the rules are brief; for a question whose passages were found they say how to answer from these."""
 
 NO_NOTES = ChatNotes()
 
@@ -109,6 +110,7 @@ def add_owner_blocks(
     """Add what the owner wrote, chose, allowed and brought along: all that no persona is given."""
     owner_lines = build_owner_lines(profile, context.question, chat_id, now)
     numbering = context.numbering.copy()
+    written = build_known_text(known, numbering, profile.zone, context.facts)
     return replace(
         context,
         numbering=numbering,
@@ -126,7 +128,9 @@ def add_owner_blocks(
             *filter(None, [exercise, project_overview]),
         ),
         details=details,
-        known=build_known_text(known, numbering, profile.zone, context.facts),
+        known=written.text,
+        known_intro=render_known_intro("whole"),
+        known_documents=written.documents,
         known_facts=tuple(fact.id for fact in known.facts),
         similar_chats=similar_chats,
         page=page,
@@ -134,32 +138,32 @@ def add_owner_blocks(
     )
 
 
-def render_rules(*, is_brief: bool = False, left_out: Sequence[str] = ()) -> str:
-    """Return our fixed rules: the layers in their order, the same from turn to turn.
-
-    Those of a small window are brief, and name the tools that are `left_out`.
-    """
+def render_rules(form: RulesForm = "whole", *, left_out: Sequence[str] = ()) -> str:
+    """Return our fixed rules: the layers in their order, the same from turn to turn, with the tools that are `left_out`."""
     notice = prompts.render("chat/left_out_tools", names=", ".join(left_out)) if left_out else ""
-    return "\n\n".join(
-        [*map(prompts.render, _list_layers(is_brief=is_brief)), *filter(None, [notice])]
-    )
+    return "\n\n".join([*map(prompts.render, _list_layers(form)), *filter(None, [notice])])
 
 
-def list_rule_versions(*, is_brief: bool = False) -> dict[str, str]:
+def render_known_intro(form: RulesForm) -> str:
+    """Say what the block of what is known is, where the rules do not."""
+    return "" if form == "passages" else prompts.render("chat/known")
+
+
+def list_rule_versions(form: RulesForm = "whole") -> dict[str, str]:
     """Return the version of each layer, in their order."""
-    names = _list_layers(is_brief=is_brief)
+    names = _list_layers(form)
     return {name.rpartition("/")[2]: prompts.compute_version(name) for name in names}
 
 
 @cache
-def compute_rules_version(*, is_brief: bool = False) -> str:
+def compute_rules_version(form: RulesForm = "whole") -> str:
     """Return one short hash of all layers."""
-    versions = "".join(list_rule_versions(is_brief=is_brief).values())
+    versions = "".join(list_rule_versions(form).values())
     return hashlib.sha256(versions.encode()).hexdigest()[:12]
 
 
-def _list_layers(*, is_brief: bool) -> Sequence[str]:
-    return (BRIEF_RULES,) if is_brief else RULE_LAYERS
+def _list_layers(form: RulesForm) -> Sequence[str]:
+    return RULE_LAYERS if form == "whole" else (f"chat/system/{form}",)
 
 
 def _build_focus(focus: FocusMode | None) -> str:

@@ -58,7 +58,8 @@ def _build_latest_message(blocks: TurnBlocks) -> list[ModelMessage]:
     """Return the message with what it came with; the question stands last."""
     lines = "\n".join([*blocks.lines, *blocks.personal_lines])
     facts = prompts.render("chat/context", context=lines) if lines else ""
-    data = [blocks.details, blocks.known, blocks.similar_chats, blocks.page]
+    known = "\n".join(filter(None, [blocks.known_intro, blocks.known])) if blocks.known else ""
+    data = [blocks.details, known, blocks.similar_chats, blocks.page]
     text = "\n\n".join(filter(None, [*data, facts, blocks.question]))
     message: ModelMessage = add_pictures(UserText(text=text), blocks.pictures)
     message = message if blocks.facts.takes_images else hide_pictures(message)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from functions.chat import user_texts
 from functions.chat.consent.change_words import build_change_notice
 from functions.chat.context.context import Context
+from functions.chat.context.support import find_support
 from functions.chat.deps import Limits
 from functions.chat.loop.answer_writer import AnswerWriter
 from functions.chat.loop.call_review import CallReview, ReviewedCalls, to_tool_started
@@ -170,6 +171,8 @@ class Agent:
                     yield event
             if not cycle.calls:
                 self._lookup.end_answer("".join(cycle.text))
+                for event in self._cite_support("".join(cycle.text)):
+                    yield event
                 return
             async with aclosing(self._run_tools(cycle)) as events:
                 async for event in events:
@@ -183,6 +186,15 @@ class Agent:
         self._told_number = context.numbering.stored
         if context.numbering.last or has_known:
             yield self._tell_documents(holds_library=has_known, facts=context.known_facts)
+
+    def _cite_support(self, answer: str) -> Iterator[RunEvent]:
+        """Cite what an answer from what is known rests on, where the model cites nothing."""
+        context = self._input.context
+        if self.calls or self.toolkit.citations.shown or "```" in answer:
+            return
+        number = find_support(answer, context.question, context.known_documents)
+        if number is not None:
+            yield from self._writer.cite(number)
 
     def has_called(self, tool: str) -> bool:
         """Tell whether a tool that is offered was called, however that ended."""

@@ -70,6 +70,10 @@ class AnswerWriter:
         self.chars += len(text)
         return self._emit(text, OwnText)
 
+    def cite(self, number: int) -> Iterator[RunEvent]:
+        """Emit a marker of ours for a document that may be cited, behind the text."""
+        return self._emit(self._citations.render_marker([number]) or "")
+
     def flush(self) -> Iterator[RunEvent]:
         """Emit the pending text at the end of a model call, or where the run ends within one."""
         text = self._citation_rewriter.feed(self._link_filter.flush())

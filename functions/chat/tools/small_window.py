@@ -14,6 +14,7 @@ SMALL_SHARE = 3
 ASKED_SHARE = 4
 """The same where it is known which tools the question asks for: a small model is better off with few."""
 MAX_SMALL_TOOLS = 6
+PASSAGE_TOOL = "search_conversations"
 SMALL_WINDOW_TOOLS: Mapping[str, Sequence[str]] = {
     "search_conversations": ("query", "start_date", "end_date", "people"),
     "get_conversations": ("start_date", "end_date", "speaker"),
@@ -41,6 +42,13 @@ def choose_for_small_window(tools: Sequence[Tool], needed: Collection[str]) -> l
     usual = [name for name in SMALL_WINDOW_TOOLS if name in by_name][:MAX_SMALL_TOOLS]
     others = [name for name in by_name if name in needed and name not in usual]
     return [replace(by_name[name], spec=_shorten(by_name[name].spec)) for name in (*usual, *others)]
+
+
+def choose_for_passages(tools: Sequence[Tool]) -> list[Tool]:
+    """Return the search alone, in its short form: a small model that has the passages is confused by more."""
+    return [
+        replace(tool, spec=_shorten(tool.spec)) for tool in tools if tool.spec.name == PASSAGE_TOOL
+    ]
 
 
 def _shorten(spec: ToolSpec) -> ToolSpec:

@@ -93,7 +93,7 @@ class VoiceBuilder:
             check_sizes(
                 self.documents.files.of_question,
                 voice.context.facts,
-                can_search=not voice.has_brief_rules,
+                can_search=voice.rules_form == "whole",
             )
         return voices
 
@@ -175,7 +175,7 @@ class VoiceBuilder:
             tools=offered.tools,
             tool_policy=policy,
             fit=self._fit_to_window,
-            has_brief_rules=offered.is_small,
+            rules_form=offered.rules_form,
         )
 
     def _give_project(self, context: Context) -> tuple[Context, OfferedTools]:
@@ -204,8 +204,9 @@ class VoiceBuilder:
             return context, OfferedTools(tools=())
         offered = self.tools.collect(context.facts, prompt.render_rules(), can_search=can_search)
         while True:
-            rules = prompt.render_rules(is_brief=offered.is_small, left_out=offered.left_out)
-            fitted = replace(context, rules=rules)
+            rules = prompt.render_rules(offered.rules_form, left_out=offered.left_out)
+            intro = prompt.render_known_intro(offered.rules_form)
+            fitted = replace(context, rules=rules, known_intro=intro)
             try:
                 fitted.for_cycle(1, offered.specs)
             except TooLarge:

@@ -168,7 +168,7 @@ class TurnEnd:
         details = {
             "route": main.route,
             "crisis_level": main.crisis_level,
-            "layers": list_rule_versions(is_brief=self.turn.voices[0].has_brief_rules),
+            "layers": list_rule_versions(self.turn.voices[0].rules_form),
             "model_reason": self.turn.model_reason,
         }
         main = replace(
@@ -200,7 +200,7 @@ class TurnEnd:
             outcome=message.metadata["outcome"],
             path=self._diagnostic_path,
             citations=len(message.cards),
-            prompt=compute_rules_version(is_brief=self.turn.voices[0].has_brief_rules),
+            prompt=compute_rules_version(self.turn.voices[0].rules_form),
             model=message.metadata.get("model", ""),
             cycles=sum(agent.cycles for agent in self.agents),
         )

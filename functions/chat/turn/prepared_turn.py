@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from functions.chat.commands.command import Command
 from functions.chat.context.context import Context
+from functions.chat.context.prompt import RulesForm
 from functions.chat.loop.model_input import FitToWindow
 from functions.chat.loop.tool_policy import ToolPolicy
 from functions.chat.runs.turn_slots import HeldSlot
@@ -34,7 +35,7 @@ class Voice:
     tools: Sequence[Tool]
     tool_policy: ToolPolicy
     fit: FitToWindow
-    has_brief_rules: bool = False
+    rules_form: RulesForm = "whole"
 
 
 @value

@@ -6,6 +6,7 @@ from functools import partial
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
 from functions.chat.consent.taint import Taint
+from functions.chat.context.prompt import RulesForm
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.app_tools import build_app_tools
@@ -23,7 +24,12 @@ from functions.chat.tools.product_tools import build_product_tools
 from functions.chat.tools.recall_tools import build_recall_tools
 from functions.chat.tools.rule_tools import build_rule_tools
 from functions.chat.tools.service_tools import build_service_tools
-from functions.chat.tools.small_window import choose_for_small_window, is_small
+from functions.chat.tools.small_window import (
+    PASSAGE_TOOL,
+    choose_for_passages,
+    choose_for_small_window,
+    is_small,
+)
 from functions.chat.tools.summary_tools import build_summary_tools
 from functions.chat.tools.task_tools import build_task_tools
 from functions.chat.tools.tool_offer import choose_tools, compute_offered_tokens
@@ -44,14 +50,11 @@ EXERCISE_TOOLS = ("finish_exercise_step", "end_exercise")
 
 @value
 class OfferedTools:
-    """The tools that a model call begins with, those that most questions use first where the window `is_small`.
-
-    `left_out` names those of ours for which there is no room.
-    """
+    """The tools that a model call begins with, and the rules beside them; `left_out` names those of ours for which there is no room."""
 
     tools: Sequence[Tool]
     left_out: Sequence[str] = ()
-    is_small: bool = False
+    rules_form: RulesForm = "whole"
 
     @property
     def specs(self) -> list[ToolSpec]:
@@ -94,12 +97,17 @@ class QuestionTools:
         knows_asked = meaning is not None and bool(meaning.kinds)  # it was compared
         if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
-        offered = choose_for_small_window(own, self._list_needed())
+        needed = self._list_needed().intersection(tool.spec.name for tool in own)
+        known = self.documents.known
+        answers_from_passages = known.excerpts and known.reason == "about the library"
+        if answers_from_passages and needed <= {PASSAGE_TOOL}:
+            return OfferedTools(tools=choose_for_passages(own), rules_form="passages")
+        offered = choose_for_small_window(own, needed)
         names = {tool.spec.name for tool in offered}
         return OfferedTools(
             tools=[*offered, *choose([*services, *apps])],
             left_out=[tool.spec.name for tool in own if tool.spec.name not in names],
-            is_small=True,
+            rules_form="brief",
         )
 
     def _choose(self, tools: Sequence[Tool], *, max_tokens: int) -> list[Tool]:

@@ -12,6 +12,7 @@ from functions.chat.consent.taint import Taint
 from functions.chat.context.earlier_results import NO_RESULTS
 from functions.chat.context.given_files import NO_TEXTS
 from functions.chat.context.project_files import ProjectFiles
+from functions.chat.context.prompt import RulesForm
 from functions.chat.deps import ChatDeps
 from functions.chat.turn.build_voices import VoiceBuilder
 from functions.chat.turn.files import TurnFiles
@@ -41,11 +42,11 @@ FOUND = "Nothing was found. Search once more, with other words: “water pipe”
 
 @value
 class Trial:
-    """A model call; the rules are brief where the window is small."""
+    """A model call, in the form that it has in the model's window."""
 
     messages: Sequence[ModelMessage]
     tools: Sequence[ToolSpec]
-    has_brief_rules: bool
+    rules_form: RulesForm
 
 
 @value
@@ -97,7 +98,7 @@ def build_trial(facts: ModelFacts, now: datetime) -> Trial:
     turn = AssistantTurn(text="", tool_calls=(SEARCH,))
     context = voice.context.add_exchange(turn, [ToolResult(call_id=SEARCH.id, text=FOUND)])
     messages = context.for_cycle(2, specs, searched=True)
-    return Trial(messages=messages, tools=specs, has_brief_rules=voice.has_brief_rules)
+    return Trial(messages=messages, tools=specs, rules_form=voice.rules_form)
 
 
 def _build_documents(now: datetime) -> TurnContext:

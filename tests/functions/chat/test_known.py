@@ -92,6 +92,29 @@ async def test_an_answer_comes_with_one_call_and_opens_the_conversation_that_it_
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "marked"),
+    [
+        ("She takes the blue suitcase.", "She takes the blue suitcase.[1]"),
+        ("The wisdom tooth has to go.", "The wisdom tooth has to go."),
+        ("I found nothing about that.", "I found nothing about that."),
+        ("Yes.", "Yes."),
+    ],
+    ids=["stands in a document", "stands in none that was given", "nothing found", "adds no word"],
+)
+async def test_what_an_answer_rests_on_is_cited_where_the_model_cites_nothing_e3(
+    world: ChatFixture, answer: str, marked: str
+) -> None:
+    await store_conversations(world, ADA, LISBON)
+
+    with ScriptedModel(script_answer(answer)) as model:
+        message = require_end(await ask_model(world.deps(model), ABOUT_LISBON)).message
+
+    assert (message.marked_text or message.text) == marked
+    assert message.text == answer
+    assert message.memories_id == ((LISBON.id,) if "[" in marked else ())
+
+
 async def test_passages_come_with_their_day_and_speakers_e3(world: ChatFixture) -> None:
     await store_conversations(world, ADA, LISBON, DENTIST)
 

@@ -16,7 +16,7 @@ MAX_PRICE_SHARE = 0.30
 MIN_READ_SHARE_BESIDE = 0.9
 """Of all but what is known."""
 KNOWN = re.compile(
-    re.escape(prompts.render("chat/known", known="").strip()) + r"\s*<data.*?</data>", re.DOTALL
+    re.escape(prompts.render("chat/known").strip()) + r"\s*<data.*?</data>", re.DOTALL
 )
 
 

@@ -68,7 +68,7 @@ def test_what_is_stored_keeps_it_and_an_old_record_is_unknown_g3(kinds: TextKind
 def test_a_model_is_told_from_what_a_fact_may_come_g3(kinds: TextKinds | None, told: str) -> None:
     known = Known(facts=[build_memory(kinds)], reason="about the library")
 
-    text = build_known_text(known, Numbering(), ZONE, ModelFacts(window_tokens=32_000))
+    text = build_known_text(known, Numbering(), ZONE, ModelFacts(window_tokens=32_000)).text
 
     assert told in text
 

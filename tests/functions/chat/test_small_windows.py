@@ -19,6 +19,7 @@ from shared.domain.errors import TooLarge
 from shared.domain.ids import FocusModeId, RuleId, SessionId, UserId
 from shared.domain.models.model import AssistantTurn, ModelFacts, SystemText, ToolResult
 from shared.domain.models.tokens import estimate_tokens
+from shared.retrieval.question_kinds import QuestionKind
 from tests.fakes import ModelCall, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.chats import store_messages
@@ -48,6 +49,23 @@ DESK = build_app(
 )
 """An app of 40 tools."""
 WORK = FocusMode(id=FocusModeId("f"), name="Work", instructions="Talk of work. " * 120)
+
+
+class AskedTools(QuestionMeanings):
+    """Knows that one question is about the library, and which tools it asks for; others it did not read."""
+
+    def __init__(self, question: str, tools: tuple[str, ...]) -> None:
+        super().__init__()
+        kinds: dict[QuestionKind, float] = {
+            "library": 1.0,
+            "advice": 0.0,
+            "general": 0.0,
+            "action": 0.0,
+        }
+        self._told = {question: QuestionMeaning(kinds=kinds, danger=0.0, tools=tools)}
+
+    async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+        return self._told.get(question, UNMEASURED)
 
 
 def require_fitting(calls: Sequence[ModelCall], window: int) -> None:
@@ -187,9 +205,32 @@ async def test_a_small_window_has_six_tools_and_brief_rules_the_same_in_each_tur
     assert first.tools == second.tools
     assert first.messages[0] == second.messages[0]
     rules = first.messages[0].text
-    assert rules.startswith(render_rules(is_brief=True))
+    assert rules.startswith(render_rules("brief"))
     assert "create_chart" in rules, "what is left out is said"
-    assert estimate_tokens(render_rules(is_brief=True)) <= 200
+    assert estimate_tokens(render_rules("brief")) <= 200
+
+
+@pytest.mark.parametrize("window", [SMALLEST, 16_384])
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [((), ["search_conversations"]), (("create_chart",), [*SMALL_WINDOW_TOOLS][:MAX_SMALL_TOOLS])],
+)
+async def test_a_small_model_with_the_passages_before_it_has_the_search_alone_and_rules_for_them_e3(
+    world: ChatFixture, window: int, asked: tuple[str, ...], offered: list[str]
+) -> None:
+    """One of half a billion parameters copies calls and fences of longer rules into its answer."""
+    await store_long_talks(world)
+    question = "When does the plumber come?"
+    facts = ModelFacts(window_tokens=window)
+    with ScriptedModel(script_answer("On Tuesday at nine[1]."), facts=facts) as model:
+        await ask(
+            replace(world.deps(model), meanings=AskedTools(question, asked)), Question(question)
+        )
+
+    [call] = model.calls
+    assert [tool.name for tool in call.tools][: len(offered)] == offered
+    assert (call.messages[0].text == render_rules("passages")) is (not asked)
+    assert "on Tuesday at nine" in call.messages[-1].text
 
 
 async def test_a_large_window_has_all_tools_and_the_whole_rules_n2(world: ChatFixture) -> None:
@@ -205,14 +246,9 @@ async def test_a_large_window_has_all_tools_and_the_whole_rules_n2(world: ChatFi
 async def test_a_model_of_a_middling_window_has_the_usual_tools_and_those_asked_for_x27(
     world: ChatFixture, asked: tuple[str, ...]
 ) -> None:
-    class FixedMeanings(QuestionMeanings):
-        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
-            told = QuestionMeaning(kinds={"library": 1.0}, danger=0.0, tools=asked)
-            return told if "Ben" in question else UNMEASURED
-
     facts = ModelFacts(window_tokens=16_384)
     with ScriptedModel(*[script_answer("Yes.")] * 2, facts=facts) as model:
-        deps = replace(world.deps(model), meanings=FixedMeanings())
+        deps = replace(world.deps(model), meanings=AskedTools("Who is Ben?", asked))
         await ask(deps, Question("Who is Ann?"))
         await ask(deps, Question("Who is Ben?"))
 
