@@ -51,7 +51,7 @@ check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 bench: $(VENV)/ready-dev ## Print the figures beside their baselines (ONLY="search imports": parts, as infra/bench names them)
 	@$(BIN)/python -m infra.bench $(ONLY)
 
-scale: $(VENV)/ready-dev ## Count what work asks of each part, and write docs/scale.md: limits, instances and money for 1 to 10,000,000 users
+scale: $(VENV)/ready-dev ## Count what work asks of each part, and write docs/scale.md: limits and money for 1 to 10,000,000 users
 	@$(BIN)/python -m infra.scale
 
 fuzz: $(VENV)/ready-dev ## Ask every route of docs/openapi.json for FOR=600 seconds (SEED=1): no 5xx, no undescribed answer

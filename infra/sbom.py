@@ -51,9 +51,9 @@ def read_licences(name: str) -> list[str]:
     return named or "".join(told.get_all("License", [])).split("\n")[0].strip().split(", ")
 
 
-def build_sbom(locks: Sequence[str] = LOCKS) -> dict[str, Any]:
+def build_sbom() -> dict[str, Any]:
     """Return a document of CycloneDX 1.6; a release of several locks stands there once."""
-    pins = {(pin.name, pin.version): pin for lock in locks for pin in read_pins(lock)}
+    pins = {(pin.name, pin.version): pin for lock in LOCKS for pin in read_pins(lock)}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",

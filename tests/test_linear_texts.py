@@ -17,7 +17,6 @@ from functions.chat.consent.known_text import normalize_text
 from functions.chat.consent.time_code import parse_time
 from functions.chat.context.citations import strip_markers
 from functions.imports.formats import stamps
-from functions.imports.formats.read_file import read_file
 from functions.tool_proxy.registry.reserved_names import find_reserved_name
 from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
@@ -46,6 +45,7 @@ from shared.security.private_data import find_private
 from shared.security.secrets import find_secrets, redact_secrets
 from shared.security.tool_class import classify_tool
 from shared.security.visible_text import strip_invisible
+from tests.functions.imports.contents import read_file
 
 CHARS = 20_000
 QUICK_S = 0.1

@@ -1,15 +1,33 @@
 """Internal routes by which tasks deliver notifications."""
 
+from typing import Literal
+
 from functions.notifications.deliver import deliver
-from functions.notifications.delivery_schemas import DeliverDigestIn, DeliverIn
 from functions.notifications.deps import NotificationsDeps
 from functions.notifications.digest import deliver_digest
 from functions.notifications.task_reminders import deliver_task_reminder
 from shared import telemetry
-from shared.domain.account.notification import NotificationId
-from shared.domain.ids import ActionItemId
+from shared.domain.account.notification import DigestId, NotificationId
+from shared.domain.ids import ActionItemId, UserId
 from shared.edge.declare.common_schemas import CapitalOkOut
 from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
+from shared.library.task_reminders import ReminderKind
+
+
+class DeliverIn(Wire):
+    """A stored notification to deliver, or a task of which phones are to remind."""
+
+    uid: UserId
+    id: str
+    kind: Literal["notification"] | ReminderKind = "notification"
+
+
+class DeliverDigestIn(Wire):
+    """A digest of deferred notifications to deliver."""
+
+    uid: UserId
+    id: DigestId
 
 
 @route("POST", "/", "Deliver one stored notification, or a task's reminder", access="service")

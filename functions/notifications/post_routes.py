@@ -5,7 +5,6 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from functions.notifications.deps import NotificationsDeps
-from functions.notifications.post_schemas import AppNotificationIn, NotificationIn
 from shared.data.app_access import AppCaller, authenticate_app, parse_api_key
 from shared.domain.account.notification import NotificationId
 from shared.domain.errors import TooMany
@@ -16,6 +15,7 @@ from shared.edge.declare.idempotency import IdempotencyKeyHeader, run_idempotent
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.rate_limit_headers import build_rate_limit_headers, too_many_requests
 from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import Wire
 from shared.library.notify import (
     MAX_PER_HOUR,
     ChatRule,
@@ -29,6 +29,21 @@ NOT_INSTALLED = "User does not have this app installed"
 ERROR_STATUSES = (400, 401, 403, 404, 409, 413, 422, 429)
 MAX_BODY_BYTES = 65_536
 """Room for the longest message with every character escaped."""
+
+
+class NotificationIn(Wire):
+    """An app's message to a user. All three are required; the first that is missing is named."""
+
+    aid: str | None = None
+    uid: str | None = None
+    message: str | None = None
+
+
+class AppNotificationIn(Wire):
+    """An app's message to a user; the path names the app."""
+
+    uid: str | None = None
+    message: str | None = None
 
 
 async def _require_key(_: NotificationsDeps, call: Call[None, Any]) -> None:

@@ -16,9 +16,9 @@ WHAT = (
 WHEN = ("tomorrow", "last Friday", "on Monday", "in May", "next week", "yesterday", "at noon")
 
 
-def generate_sessions(count: int, *, seed: int = 7) -> Iterator[dict[str, Any]]:
+def generate_sessions(count: int) -> Iterator[dict[str, Any]]:
     """Yield conversations as clients post them: 20 to 30 turns of about 25 words, one a day."""
-    rng = random.Random(seed)  # noqa: S311 - no secret
+    rng = random.Random(7)  # noqa: S311 - no secret
     for number in range(count):
         start = FIRST_START + timedelta(days=number % 365, minutes=number)
         turns = rng.randint(20, 30)

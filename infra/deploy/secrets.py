@@ -1,7 +1,7 @@
 """Secrets of a deployment: values that somebody brings, and keys that are made once and that nobody reads."""
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from infra.deploy.shell import Shell
 from infra.deploy.target import Target
@@ -10,22 +10,17 @@ MADE_HERE = ("DISCONNECT_KEYS", "PSEUDONYM_KEY", "TOOL_CALL_KEYS", "WEB_PUSH_KEY
 KEY_BYTES = 48
 
 
-def make_key() -> str:
-    return secrets.token_urlsafe(KEY_BYTES)
-
-
 def add_missing_values(
     shell: Shell,
     target: Target,
     names: Sequence[str],
     environment: Mapping[str, str],
-    *,
-    make_key: Callable[[], str] = make_key,
 ) -> None:
     """Give a value to each secret that has none. Raises DeployError, which names all that nobody brought."""
     empty = [name for name in names if not _has_value(shell, target, name)]
     values = {
-        name: make_key() if name in MADE_HERE else environment.get(name, "") for name in empty
+        name: secrets.token_urlsafe(KEY_BYTES) if name in MADE_HERE else environment.get(name, "")
+        for name in empty
     }
     forgotten = [name for name, value in values.items() if not value]
     for name in values.keys() - forgotten:

@@ -72,12 +72,12 @@ class PlayedCall:
     reason: ConfirmationReason | None
 
 
-def load_wishes(folder: Path = FOLDER) -> list[Wish]:
-    declared = _read_json(folder / "tools.json")
+def load_wishes() -> list[Wish]:
+    declared = _read_json(FOLDER / "tools.json")
     apps = {app.name: app for app in _build_apps(declared)}
     return [
         _build_wish(path.stem, entry, content["time_zone"], declared, apps)
-        for path in sorted(folder.glob("??.json"))
+        for path in sorted(FOLDER.glob("??.json"))
         for content in [_read_json(path)]
         for entry in content["wishes"]
     ]

@@ -28,9 +28,9 @@ class EntryPoint:
         return ".".join(self.source.relative_to(ROOT).with_suffix("").parts) + ":app"
 
 
-def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
+def load_entry_points() -> list[EntryPoint]:
     """Read the table of functions."""
-    table: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text())["functions"]
+    table: Mapping[str, Mapping[str, Any]] = json.loads(ROUTES.read_text())["functions"]
     return [
         EntryPoint(
             name=name,
@@ -43,9 +43,9 @@ def load_entry_points(path: Path = ROUTES) -> list[EntryPoint]:
     ]
 
 
-def load_service_calls(path: Path = ROUTES) -> ServiceCalls:
+def load_service_calls() -> ServiceCalls:
     """Read the table of calls between functions."""
-    return parse_service_calls(json.loads(path.read_text())["calls"])
+    return parse_service_calls(json.loads(ROUTES.read_text())["calls"])
 
 
 def to_starlette_path(path: str) -> str:

@@ -14,8 +14,6 @@ from shared.domain.models.rate_budget import POOL_SHARDS
 
 SIZES = (1, 10_000, 100_000, 1_000_000, 10_000_000)
 TARGET_USERS = 10_000_000
-SHOWN_INSTANCES = 10
-"""Of a function for a million users, from which on it is shown."""
 SCALE_FILE = "scale.tfvars"
 _WIDTH, _LEFT, _ROW = 760, 300, 18
 _DECADES = 9
@@ -36,7 +34,6 @@ def render_page(counters: Counters) -> str:
         _render_money(today, scaled),
         _render_breaks(today, scaled),
         _render_rates(scaled),
-        _render_instances(scaled),
         _render_work(counters),
     )
     return "\n".join(sections)
@@ -77,8 +74,6 @@ How many users meet a limit at their peak as the repository deploys it, and with
 
 {_table(("limit", "users", "with both", "moved by"), _list_break_rows(today, scaled))}
 
-{_describe_far(today)}
-
 ![Users that meet each limit, on a logarithmic scale: grey as deployed, blue with scale.tfvars and contracts](scale.svg)
 
 {_describe_left(scaled)}
@@ -99,15 +94,6 @@ quota a burst reserves for many turns at once, the chat and the run. Users share
 - the index of what is due, in {DUE_SHARDS} ranges of 500 a second
 - {POOL_SHARDS} documents that lease tokens: however many instances ask, each is written once a second, after a burst of 24
 - the search for lost events, page after page: {_find(scaled, "search").users:,.0f} users an hour; with more it takes longer
-"""
-
-
-def _render_instances(scaled: Scale) -> str:
-    return f"""## Instances at the peak
-
-Other functions need fewer than {SHOWN_INSTANCES} for a million users.
-
-{_table(("function", *(f"{size:,}" for size in SIZES[2:])), _list_instance_rows(scaled))}
 """
 
 
@@ -173,11 +159,6 @@ def _list_break_rows(today: Scale, scaled: Scale) -> Iterable[Sequence[str]]:
             yield each.name, f"{each.users:,.0f}", f"{later[each.name]:,.0f}", each.moved_by
 
 
-def _describe_far(today: Scale) -> str:
-    far = (each.name for each in today.list_breaks() if each.users >= TARGET_USERS)
-    return f"Met by more than ten million users: {'; '.join(far)}."
-
-
 def _describe_left(scaled: Scale) -> str:
     left = [each for each in scaled.list_breaks() if each.users < TARGET_USERS]
     if not left:
@@ -189,14 +170,6 @@ def _describe_left(scaled: Scale) -> str:
 def _list_rates(scale: Scale) -> Iterable[str]:
     for name, rate in scale.compute_peak_rates(1_000_000).items():
         yield f"{name}: {rate:,.4g}"
-
-
-def _list_instance_rows(scale: Scale) -> Iterable[Sequence[str]]:
-    instances = [scale.compute_instances(size) for size in SIZES[2:]]
-    for function in instances[0]:
-        if instances[1][function] < SHOWN_INSTANCES:
-            continue
-        yield (function, *(f"{math.ceil(each[function]):,}" for each in instances))
 
 
 def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:

@@ -62,9 +62,9 @@ class Counters:
     words: float
 
 
-def load_counters(path: Path = COUNTERS) -> Counters:
+def load_counters() -> Counters:
     """Read the committed counters."""
-    fields = json.loads(path.read_text())
+    fields = json.loads(COUNTERS.read_text())
     return Counters(
         turn=_load_work(fields["turn"]),
         conversation=_load_work(fields["conversation"]),
@@ -74,8 +74,8 @@ def load_counters(path: Path = COUNTERS) -> Counters:
     )
 
 
-def write_counters(counters: Counters, path: Path = COUNTERS) -> None:
-    path.write_text(json.dumps(asdict(counters), indent=2) + "\n")
+def write_counters(counters: Counters) -> None:
+    COUNTERS.write_text(json.dumps(asdict(counters), indent=2) + "\n")
 
 
 def _load_work(fields: Mapping[str, object]) -> Work:

@@ -30,13 +30,7 @@ _SOONEST_BY_KIND: Mapping[StatementKind, WriteTiming] = {"lasting": "now", "self
 """Every other kind is dropped."""
 
 
-def decide_timing(
-    wanted: WriteTiming, kind: StatementKind, *, is_about_owner: bool = True
-) -> WriteTiming:
-    """Return when a statement is written: as the model wants, and no sooner than its kind allows.
-
-    Advice is worth keeping in somebody else's words, a fact about the owner is not.
-    """
-    is_advice = kind == "quotation" and not is_about_owner
-    soonest = "now" if is_advice else _SOONEST_BY_KIND.get(kind, "drop")
+def decide_timing(wanted: WriteTiming, kind: StatementKind) -> WriteTiming:
+    """Return when a statement is written: as the model wants, and no sooner than its kind allows."""
+    soonest = _SOONEST_BY_KIND.get(kind, "drop")
     return max(wanted, soonest, key=get_args(WriteTiming).index)

@@ -1,15 +1,14 @@
 """Console in a real browser on the real product: one of each for all tests."""
 
-import os
 from collections.abc import Iterator
 from itertools import count
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
-from infra.emulators.process import CannotRunError
-from infra.local.browser import run_chromium, run_product
+from infra.local.browser import BROWSERS, LIGHT_BROWSERS, launch_chromium, run_product
+from tests.conftest import run_or_skip
 from tests.local_key import LOCAL_KEY
 from tests.servers import run_server, run_server_with_url
 from tests.servers.mcp_authorization import FakeMcpProvider as McpProvider
@@ -27,16 +26,23 @@ UIDS = (f"user{number}" for number in count(1))
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """Skip where there is no Chromium, unless REQUIRE_ALL=1 says that there must be."""
+def playwright() -> Iterator[Playwright]:
     expect.set_options(timeout=TIMEOUT_MS)
-    try:
-        with run_chromium() as running_browser:
-            yield running_browser
-    except CannotRunError as error:
-        if os.environ.get("REQUIRE_ALL") == "1":
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+    with sync_playwright() as running_playwright:
+        yield running_playwright
+
+
+@pytest.fixture(scope="package")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    with run_or_skip(lambda: launch_chromium(playwright, LIGHT_BROWSERS)) as running_browser:
+        yield running_browser
+
+
+@pytest.fixture(scope="package")
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    """Start one that takes pushes and installs pages: a file that needs it returns it as its `browser`."""
+    with run_or_skip(lambda: launch_chromium(playwright, BROWSERS)) as running_browser:
+        yield running_browser
 
 
 @pytest.fixture(scope="package")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import CDPSession, Page, expect
+from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from tests.web.console import Console
 from tests.web.test_install import IS_CONTROLLED
@@ -16,6 +16,11 @@ SHOWN = """async () => {
 }"""
 DELIVERIES = 20
 """One delivery by the developer tools was not always shown; the same push again stands in its place."""
+
+
+@pytest.fixture(scope="module")
+def browser(whole_browser: Browser) -> Browser:
+    return whole_browser
 
 
 @pytest.fixture

@@ -25,6 +25,11 @@ SHELL = [
 ]
 
 
+@pytest.fixture(scope="module")
+def browser(whole_browser: Browser) -> Browser:
+    return whole_browser
+
+
 @pytest.fixture
 def service_workers() -> str:
     return "allow"

@@ -1,10 +1,11 @@
 """Safe answer: an answer that could do harm is asked for again, with a reminder of what must not be in it."""
 
+from pydantic import BaseModel, ConfigDict
+
 from functions.chat.context import window
 from functions.chat.context.history import pair_answers
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
-from functions.chat.safety.model_outputs import SafeAnswerOutput
 from shared import prompts
 from shared.domain.chats.branches import build_path_to
 from shared.domain.chats.chat import Message, Session
@@ -20,6 +21,14 @@ MAX_TEXT_CHARS = 20_000
 PROMPT_NAME = "chat/safe_answer"
 ANSWER_TOKENS = 6_000
 """An answer as long as the first one may be."""
+
+
+class SafeAnswerOutput(BaseModel):
+    """Another answer in the place of one that could do harm."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+
+    answer: str
 
 
 async def write_safe_answer(

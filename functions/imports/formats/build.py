@@ -17,9 +17,8 @@ from functions.imports.formats.drafts import (
     Draft,
     LeftOut,
     Turn,
-    join_records,
 )
-from functions.imports.formats.read_file import MAX_NAMED, Part, read_parts
+from functions.imports.formats.read_file import Part, read_parts
 from shared.domain.conversations.derived_ids import build_action_item_id
 from shared.domain.ids import is_id
 from shared.domain.value import value
@@ -108,25 +107,6 @@ def parse_files(
         for task in part.contents.action_items
     }
     return [_parse_part(part, known, modified.astimezone(zone)) for part in parts]
-
-
-def parse_file(name: str, data: bytes, *, modified: datetime, zone: tzinfo | None = None) -> Import:
-    """Read a file as parse_files() does, as a whole. Raises UnreadableFile where it adds nothing."""
-    files = parse_files(name, data, modified=modified, zone=zone)
-    contents = [file.content for file in files if file.content]
-    if not contents:
-        named = [f"{file.name}: {file.reason}" for file in files[:MAX_NAMED]]
-        raise UnreadableFile(files[0].reason if files[0].name == name else "; ".join(named))
-    return Import(
-        conversations=[c for content in contents for c in content.conversations],
-        memories=[record for content in contents for record in content.memories],
-        action_items=[record for content in contents for record in content.action_items],
-        people=[record for content in contents for record in content.people],
-        left_out=[left for content in contents for left in content.left_out],
-        restored=[item for content in contents for item in content.restored],
-        records=join_records(content.records for content in contents),
-        left={name: reason for content in contents for name, reason in content.left.items()},
-    )
 
 
 def _parse_part(part: Part, known_tasks: Collection[str], modified: datetime) -> ParsedFile:

@@ -1,6 +1,6 @@
 """Drafts: what a reader is given, and what it finds in it, before that has ids and zones."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -89,14 +89,3 @@ class Contents:
 
 def is_owner_name(name: str) -> bool:
     return name.casefold() in OWNER_NAMES
-
-
-def join_records(
-    parts: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]],
-) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of several parts by kind."""
-    joined: dict[str, list[dict[str, Any]]] = {}
-    for records in parts:
-        for kind, found in records.items():
-            joined.setdefault(kind, []).extend(map(dict, found))
-    return joined

@@ -3,7 +3,7 @@
 Also called: file format detection, parser.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -21,7 +21,7 @@ from functions.imports.formats.documents import (
     read_pdf_text,
     read_rich_text,
 )
-from functions.imports.formats.drafts import Contents, join_records
+from functions.imports.formats.drafts import Contents
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
 from functions.imports.formats.formats import read_text_file
 from functions.imports.formats.json_text import open_text
@@ -32,8 +32,6 @@ from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
 
 SENSELESS = "its values make no sense: it is damaged, or of another program"
-MAX_NAMED = 3
-"""Files of an archive that a refusal of the whole names."""
 EXPORT_MARK = "profile.json"
 """The first file of our own export."""
 CONTENT_FOLDERS = ("audio/", "files/")
@@ -68,19 +66,6 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         and (part.contents or PurePosixPath(part.name).name not in surroundings.passed_over)
     ]
     return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
-
-
-def read_file(name: str, data: bytes) -> Contents:
-    """Return everything that a file holds. Raises UnreadableFile where nothing of it can be read."""
-    parts = read_parts(name, data)
-    contents = [part.contents for part in parts if part.contents]
-    if contents:
-        return _join(contents)
-    refusals = [part.refusal for part in parts if part.refusal]
-    if parts[0].name == name:
-        raise refusals[0]
-    named = [f"{part.name}: {part.refusal}" for part in parts[:MAX_NAMED]]
-    raise UnreadableFile("; ".join(named))
 
 
 def _list_members(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
@@ -168,17 +153,3 @@ def _name_chats(contents: Contents, title: str) -> Contents:
     """Give the chats that name themselves nowhere the title that stands beside them."""
     drafts = [replace(draft, title=draft.title or title) for draft in contents.conversations]
     return replace(contents, conversations=drafts)
-
-
-def _join(contents: Iterable[Contents]) -> Contents:
-    everything = list(contents)
-    return Contents(
-        conversations=[draft for c in everything for draft in c.conversations],
-        memories=[record for c in everything for record in c.memories],
-        action_items=[record for c in everything for record in c.action_items],
-        people=[record for c in everything for record in c.people],
-        restored=[item for c in everything for item in c.restored],
-        records=join_records(c.records for c in everything),
-        left={name: reason for c in everything for name, reason in c.left.items()},
-        left_out=[left for c in everything for left in c.left_out],
-    )

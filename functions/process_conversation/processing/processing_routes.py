@@ -1,20 +1,29 @@
 """Internal routes of processing: the trigger's event, and the message that a conversation changed."""
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from functions.process_conversation.deps import ProcessDeps, TriggerDeps
 from functions.process_conversation.processing.process import process
-from functions.process_conversation.processing.processing_schemas import ConversationChangedIn
 from functions.process_conversation.processing.trigger import publish_change
 from shared import telemetry
 from shared.domain.errors import Invalid
+from shared.domain.ids import ConversationId, UserId
 from shared.edge.declare.cloudevents import (
     MAX_EVENT_BYTES,
     parse_document_change,
     parse_pubsub_event,
 )
 from shared.edge.declare.routes import Call, route
+from shared.edge.declare.schemas import ID_PATTERN, Wire
 from shared.library.count_model_usage import count_model_usage
+
+
+class ConversationChangedIn(Wire):
+    """The event `conversation.changed`; the hash is null when the document was deleted."""
+
+    uid: UserId
+    conversation_id: ConversationId = Field(pattern=ID_PATTERN)
+    content_hash: str | None
 
 
 @route(

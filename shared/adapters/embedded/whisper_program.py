@@ -70,13 +70,13 @@ def load_whisper(model: str) -> Any:
     )
 
 
-def iterate_sounds(stream: BinaryIO, idle_s: float = IDLE_S) -> Iterator[HandedSound]:
-    """Yield sounds until none came for `idle_s`. The end of the stream ends the process, in the midst of a sound too."""
+def iterate_sounds(stream: BinaryIO) -> Iterator[HandedSound]:
+    """Yield sounds until none came for IDLE_S. The end of the stream ends the process, in the midst of a sound too."""
     sounds = SimpleQueue[HandedSound]()
     threading.Thread(target=_read_sounds, args=(stream, sounds), daemon=True).start()
     while True:
         try:
-            yield sounds.get(timeout=idle_s)
+            yield sounds.get(timeout=IDLE_S)
         except Empty:
             return
 

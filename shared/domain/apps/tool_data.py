@@ -49,10 +49,10 @@ def to_compact_json(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def is_deep(content: Any, max_depth: int = MAX_DEPTH) -> bool:
-    """Tell whether lists and objects nest in more levels than `max_depth`."""
+def is_deep(content: Any) -> bool:
+    """Tell whether lists and objects nest in more than MAX_DEPTH levels."""
     level = _select_nested([content])
-    for _ in range(max_depth):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for node in level

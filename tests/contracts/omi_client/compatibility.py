@@ -28,14 +28,10 @@ POSTSCRIPT = """
 - Apps hear live words and sound (`/v4/listen`) only once their user allows that by name, in the console.
 - Sign-in: Firebase does it; Keepsake verifies its tokens.
 - The app's links to Omi's website lead there. Keepsake's own are in the answers.
-- Plans, payments, firmware and phone calls: answered empty.
 - Paid apps: refused with a reason.
 - Sign-in of MCP clients by `/authorize` with a fixed code: whoever asks would get a library. [OAuth and keys](programs.md) work.
 
-## Third-party apps and other programs
-
-Apps work with their chat tools, webhooks and posts ([apps.md](apps.md)); so do Omi's public MCP server, scripts with developer keys and
-MCP clients ([programs.md](programs.md)).
+[Third-party apps](apps.md) and [other programs](programs.md) work.
 """
 
 

@@ -26,8 +26,8 @@ CALENDAR = {"get_calendar_events", "create_calendar_event", "update_calendar_eve
 MAX_TOOLS_OF_A_MODEL = 128
 
 
-def build_connection(service: Service, health: Health = "connected") -> Connection:
-    return Connection(id=service, account="", scopes=(), connected_at=NOON, health=health)
+def build_connection(service: Service) -> Connection:
+    return Connection(id=service, account="", scopes=(), connected_at=NOON, health="connected")
 
 
 async def connect_services(world: ChatFixture, *services: Service, uid: UserId = ADA) -> None:

@@ -6,8 +6,9 @@ import zipfile
 
 import pytest
 
-from functions.imports.formats.read_file import read_file, read_parts
+from functions.imports.formats.read_file import read_parts
 from shared.library.decoding import UnreadableFile
+from tests.functions.imports.contents import read_file
 
 CHAT = "27.01.26, 17:03 - Ann: hello\n27.01.26, 17:04 - Bo: hi\n"
 

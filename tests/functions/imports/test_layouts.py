@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from functions.imports.formats.read_file import read_file
+from tests.functions.imports.contents import read_file
 
 Said = list[tuple[str, float | None, str]]
 

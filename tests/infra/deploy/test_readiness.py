@@ -67,10 +67,8 @@ def run_google(answers: Answers) -> Iterator[Google]:
         yield google
 
 
-def list_problems(
-    answers: Answers, *, region: str = "europe-west1", environment: str = "production"
-) -> list[tuple[bool, str]]:
-    target = Target(project="demo", region=region, firestore_location="eur3", environment=environment)  # fmt: skip
+def list_problems(answers: Answers, *, environment: str = "production") -> list[tuple[bool, str]]:
+    target = Target(project="demo", region="europe-west1", firestore_location="eur3", environment=environment)  # fmt: skip
     with run_google(answers) as google:
         return list(find_problems(google, read_needs(target, "0A0A")))
 

@@ -49,7 +49,7 @@ MODEL: Mapping[str, Entry] = {
 }
 
 
-def store_model(folder: Path, content: bytes | None = None, name: str = "small.gguf") -> Path:
-    file = folder / name
+def store_model(folder: Path, content: bytes | None = None) -> Path:
+    file = folder / "small.gguf"
     file.write_bytes(write_header(MODEL) if content is None else content)
     return file

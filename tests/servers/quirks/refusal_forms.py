@@ -15,9 +15,9 @@ def refuse_in_google(code: int, message: str, status: str, **fields: Any) -> Rep
     return send_json([{"error": error}], code)
 
 
-def refuse_in_vllm(message: str, status: int = 400, kind: str = "BadRequestError") -> Reply:
-    error = {"message": message, "type": kind, "param": None, "code": status}
-    return send_json({"error": error}, status)
+def refuse_in_vllm(message: str) -> Reply:
+    error = {"message": message, "type": "BadRequestError", "param": None, "code": 400}
+    return send_json({"error": error}, 400)
 
 
 def refuse_in_old_vllm(message: str, status: int = 400, kind: str = "BadRequestError") -> Reply:

@@ -20,10 +20,10 @@ ADA = UserId("ada")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-async def try_take(quotas: Quotas, amount: int = 1, *, now: datetime = NOON) -> int:
+async def try_take(quotas: Quotas, amount: int = 1) -> int:
     """Return what was taken."""
     try:
-        await quotas.take(ADA, "outbound_calls", amount, now=now)
+        await quotas.take(ADA, "outbound_calls", amount, now=NOON)
     except QuotaExceeded:
         return 0
     return amount

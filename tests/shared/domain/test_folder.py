@@ -36,6 +36,7 @@ def test_everybody_begins_with_the_same_folders_of_which_one_is_the_default():
     assert list_ids(folders) == SYSTEM_IDS
     assert [folder.is_default for folder in folders.folders] == [True, False, False]
     assert all(folder.is_system for folder in folders.folders)
+    assert [folder.category_mapping for folder in folders.folders] == SYSTEM_IDS
 
 
 def test_folders_have_a_limit():

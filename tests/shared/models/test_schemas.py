@@ -15,13 +15,13 @@ from pydantic import BaseModel
 
 import functions.chat.tools
 import shared.integrations
+from functions.chat.corrections.safe_answer import SafeAnswerOutput
 from functions.chat.notes.model_outputs import (
     FirstNotesOutput,
     NotesOutput,
     ResultSummariesOutput,
     SummaryOutput,
 )
-from functions.chat.safety.model_outputs import SafeAnswerOutput
 from functions.chat.stretches.model_outputs import StretchOutput
 from functions.library.goals.goal_advice import AdviceOutput, SuggestionOutput
 from functions.process_conversation.days.day_output import DayOutput

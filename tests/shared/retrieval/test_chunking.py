@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.domain.conversations.conversation import Segment
+from shared.domain.ids import PersonId
 from shared.retrieval.chunking import MAX_PIECE_CHARS, format_turn, split_into_chunks
 
 
@@ -37,6 +38,15 @@ def test_a_monologue_is_split_within_its_segment():
     assert {chunk.segment for chunk in pieces} == {0}
     assert len(pieces) > 9
     assert all(len(chunk.text) <= MAX_PIECE_CHARS for chunk in pieces)
+
+
+def test_a_known_person_stands_in_a_chunk_by_id_alone():
+    segments = [Segment(text=text, speaker="Ann", person_id=text) for text in ("ann", "gone")]
+
+    known, unknown = split_into_chunks(segments, {PersonId("ann")})
+
+    assert (known.speaker, known.person_id) == ("", "ann")
+    assert (unknown.speaker, unknown.person_id) == ("Ann", None)
 
 
 def test_the_owner_is_named_user():

@@ -55,6 +55,13 @@ def test_other_words_are_no_quotation_i1(quote: str) -> None:
     assert find_abridged(quote, TEXT) is None
 
 
+def test_a_passage_without_spaces_ends_with_its_last_character_i1() -> None:
+    text = "私は東京に住んでいます"
+
+    assert find_passage("東京に", text) == (2, 5)
+    assert find_abridged("東京…います", text) == (2, len(text))
+
+
 def test_what_is_left_out_stands_in_no_passage_that_is_whole_i1() -> None:
     assert find_passage("I've kept bees … I can't stop", TEXT) is None
 

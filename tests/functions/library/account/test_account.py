@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from functions.imports.formats.build import parse_file
 from functions.imports.formats.restored_conversations import parse_restored
 from functions.library.account.erase_account import SWEEP_DELAY, erase
 from functions.library.account.export import EXPORTED_COLLECTIONS, export_json, export_zip
@@ -70,6 +69,7 @@ from tests.fixtures.processing import (
     build_test_conversation,
 )
 from tests.fixtures.sealed import seal
+from tests.functions.imports.test_readers import parse_file
 from tests.functions.process_conversation.test_interruptions import Interruption, raise_crash
 from tests.functions.process_conversation.upkeep.test_dead_letters import build_letter
 
@@ -184,11 +184,9 @@ async def find_erasure(world: ProcessingFixture) -> Erasure:
     return erasure
 
 
-async def erase_user(
-    world: ProcessingFixture, uid: UserId = ZAPHOD, deps: EraseDeps | None = None
-) -> Erasure:
+async def erase_user(world: ProcessingFixture, deps: EraseDeps | None = None) -> Erasure:
     """Request an erasure and deliver its first task."""
-    erasure = await request(world, uid)
+    erasure = await request(world, ZAPHOD)
     await erase(deps or build_erase_deps(world), erasure.id, is_sweep=False)
     return erasure
 
