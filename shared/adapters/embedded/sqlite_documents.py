@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 from shared.adapters import firestore_limits as limits
-from shared.adapters.document_changes import apply_changes, project
+from shared.adapters.document_changes import apply_changes
 from shared.adapters.document_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
@@ -289,12 +289,7 @@ def _read_versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list
 
 def _to_document(row: tuple[str, str, str], field_paths: Sequence[str] | None = None) -> Document:
     path, version, text = row
-    fields = loads(text)
-    return Document(
-        path=path,
-        version=version,
-        fields=fields if field_paths is None else project(fields, field_paths),
-    )
+    return Document(path=path, version=version, fields=loads(text, field_paths))
 
 
 def _check_precondition(write: Write, old: Document | None) -> None:
