@@ -36,10 +36,9 @@ def dump(value: object) -> dict[str, Any]:
 
 def dump_sparse(value: object) -> dict[str, Any]:
     """Return the fields of a domain value that differ from their defaults, by which `load` reads what is missing."""
-    defaults = _find_defaults(type(value))
-    return _dump(
-        value, left_out={name for name, default in defaults if getattr(value, name) == default}
-    )
+    kind: Any = type(value)
+    defaults = _find_defaults(kind)
+    return _dump(value, left_out={name for name, held in defaults if getattr(value, name) == held})
 
 
 @cache
