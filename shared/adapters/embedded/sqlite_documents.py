@@ -6,6 +6,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -109,6 +110,7 @@ class SqliteDocuments:
         database.add_schema(SCHEMA)
         self._database = database
         self._indexes = indexes
+        self._is_exempt = lru_cache(maxsize=10_000)(indexes.is_exempt)
         self._on_change = on_change
         self._created_indexes: set[str] = set()
 
@@ -235,7 +237,7 @@ class SqliteDocuments:
     def _to_row(self, path: str, fields: Fields, version: str) -> tuple[str, ...]:
         collection, _, name = path.rpartition("/")
         group = get_collection_group(collection)
-        keys = build_index_keys(fields, lambda field: self._indexes.is_exempt(group, field))
+        keys = build_index_keys(fields, lambda field: self._is_exempt(group, field))
         if count_entries(keys) > MAX_INDEX_ENTRIES:
             raise Invalid(f"A document has at most {MAX_INDEX_ENTRIES} index entries")
         return path, collection, name, version, json.dumps(keys), dumps(dict(fields))
