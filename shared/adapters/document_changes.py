@@ -19,9 +19,8 @@ def apply_changes(fields: Fields, changes: Fields) -> dict[str, Any]:
 
 def project(fields: Fields, dotted_paths: Sequence[str]) -> dict[str, Any]:
     """Return only the fields at these dotted paths, where they exist."""
-    result: dict[str, Any] = {}
-    for dotted in dotted_paths:
-        names = dotted.split(".")
+    result = {name: fields[name] for name in dotted_paths if name in fields and "." not in name}
+    for names in [dotted.split(".") for dotted in dotted_paths if "." in dotted]:
         if (field_value := _find(fields, names)) is not _MISSING:
             result = _put(result, names, field_value)
     return result

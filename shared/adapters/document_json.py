@@ -2,12 +2,14 @@
 
 import base64
 import json
-from collections.abc import ItemsView, Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
 from pydantic_core import from_json
+
+from shared.adapters.document_changes import project
 
 _PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 
@@ -16,8 +18,10 @@ def dumps(value: Any) -> str:
     return json.dumps(_to_tagged(value), ensure_ascii=False, separators=(",", ":"))
 
 
-def loads(text: str) -> Any:
-    return _from_tagged(from_json(text))
+def loads(text: str, field_paths: Sequence[str] | None = None) -> Any:
+    """Decode a value; of a map only the fields at these dotted paths, where they exist."""
+    value = from_json(text)
+    return _from_tagged(value if field_paths is None else project(value, field_paths))
 
 
 class JsonFields(Mapping[str, Any]):

@@ -6,6 +6,7 @@ thought is one only before the first word, and a call only if it is one of an of
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache
 from typing import Any
 
 from shared.domain.models.model import ReasoningDelta, TextDelta, TextWithdrawn, ToolCall
@@ -273,10 +274,15 @@ _State = Callable[[list[ContentEvent]], Any]
 _CONTROL_MARK = re.compile("|".join(map(re.escape, _CONTROL)))
 
 
-def _split_off_begun(text: str, marks: Collection[str]) -> tuple[str, str]:
+def _split_off_begun(text: str, marks: tuple[str, ...]) -> tuple[str, str]:
     """Split a text before what may be the beginning of a mark."""
+    beginnings = _list_beginnings(marks)
     for length in range(min(len(text), _MAX_MARK_CHARS), 0, -1):
-        begun = text[-length:].lower()
-        if any(mark.lower().startswith(begun) for mark in marks):
+        if text[-length:].lower() in beginnings:
             return text[:-length], text[-length:]
     return text, ""
+
+
+@lru_cache(maxsize=100)
+def _list_beginnings(marks: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(mark.lower()[:end] for mark in marks for end in range(1, len(mark) + 1))

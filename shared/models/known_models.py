@@ -100,6 +100,8 @@ class KnownModel:
         return replace(self, refused_tools={**dict(latest), declaration_hash: now})
 
 
+_UNKNOWN = KnownModel()
+
 ModelKey = tuple[str, str]
 """The address of a server and the name of its model."""
 
@@ -126,7 +128,7 @@ class KnownModels:
 
     def get(self, key: ModelKey) -> KnownModel:
         models = self._models if self._store is None else self._store.load()
-        return models.get(key, KnownModel())
+        return models.get(key, _UNKNOWN)
 
     def set(self, key: ModelKey, known: KnownModel) -> None:
         """Replace what is known, and keep it."""

@@ -58,28 +58,23 @@ _REASON_BY_STATUS: Mapping[int, FailureReason] = {
 _TOOL_PLACE = re.compile(r"(?:tools|functions?|function_declarations)(?:\[|\.)(\d{1,4})\b")
 _PAGE = re.compile(r"<(?:html|!doctype|body|h1)\b", re.IGNORECASE)
 _TOO_LARGE = re.compile(r"request too large|must be reduced in order to run", re.IGNORECASE)
-_WINDOW = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"\d+ \+ \d+ > (\d{4,9})",
-        r"n_ctx\W{1,4}(\d{4,9})",
-        r"(?:context|prompt|input|sequence)[ _](?:length|size|window|limit)(?: of the model| limit)?(?:\s+(?:is|of|only|at|to)\b){0,2}\W{0,5}(\d[\d,_]{3,9})",
-        r"(\d[\d,_]{3,9}) (?:tokens? )?(?:maximum|max|context|limit)",
-        r"(?:less than|<=|at most|limit of|limit is|limit:|up to|maximum of|maximum is|>)\s*(\d[\d,_]{3,9})",
-        r"\[\d+,\s*(\d[\d_]{3,9})\]",
-        r"maximum\D{0,60}(\d[\d,_]{3,9})",
-    )
-]
-_BOUND = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"max(?:_completion|_new|_output)?_tokens\W{1,4}\d+ > (\d{1,9})",
-        r"(?<!\+ )(?<!\+ `)max(?:_completion|_new|_output)?_tokens\D{0,60}?(?:at most|<=|less than(?: or equal to)?|maximum of|up to)\W{0,4}(\d[\d,_]{0,9})",
-        r"max(?:_completion|_new|_output)?_tokens\D{0,40}\[\d+,\s*(\d{1,9})\]",
-        r"(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
-        r"maximum tokens.{0,60}limit of (\d[\d,_]{0,9})",
-    )
-]
+_WINDOW = (
+    r"\d+ \+ \d+ > (\d{4,9})",
+    r"n_ctx\W{1,4}(\d{4,9})",
+    r"(?:context|prompt|input|sequence)[ _](?:length|size|window|limit)(?: of the model| limit)?(?:\s+(?:is|of|only|at|to)\b){0,2}\W{0,5}(\d[\d,_]{3,9})",
+    r"(\d[\d,_]{3,9}) (?:tokens? )?(?:maximum|max|context|limit)",
+    r"(?:less than|<=|at most|limit of|limit is|limit:|up to|maximum of|maximum is|>)\s*(\d[\d,_]{3,9})",
+    r"\[\d+,\s*(\d[\d_]{3,9})\]",
+    r"maximum\D{0,60}(\d[\d,_]{3,9})",
+)
+_BOUND = (
+    r"max(?:_completion|_new|_output)?_tokens\W{1,4}\d+ > (\d{1,9})",
+    r"(?<!\+ )(?<!\+ `)max(?:_completion|_new|_output)?_tokens\D{0,60}?(?:at most|<=|less than(?: or equal to)?|maximum of|up to)\W{0,4}(\d[\d,_]{0,9})",
+    r"max(?:_completion|_new|_output)?_tokens\D{0,40}\[\d+,\s*(\d{1,9})\]",
+    r"(?:at most|maximum of) (\d[\d,_]{0,9}) (?:completion|output) tokens",
+    r"maximum tokens.{0,60}limit of (\d[\d,_]{0,9})",
+)
+"""How servers tell a window and a bound; compiled with the first refusal, which most processes never meet."""
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|milli\w*|s|sec\w*|m|min\w*|h|hours?)?(?![a-z])")
 _TRY_AGAIN = re.compile(
     r"(?:try again|retry)\D{0,20}((?:\d+(?:\.\d+)?\s*(?:ms|milli\w*|s\b|sec\w*|m(?![a-z])|min\w*|h(?![a-z])|hours?)?\s*)+)",
@@ -146,7 +141,7 @@ class Refusal:
 
     def find_bound(self, given: Collection[str] = ()) -> int | None:
         """Return how many tokens the server lets a request ask it to write."""
-        found = (pattern.search(self.words) for pattern in _BOUND)
+        found = (re.search(pattern, self.words, re.IGNORECASE) for pattern in _BOUND)
         match = next(filter(None, found), None)
         if match is None or _is_quoted(match[0], given):
             return None
@@ -168,7 +163,7 @@ class Refusal:
 
     def _list_windows(self, given: Collection[str]) -> Iterator[int]:
         for pattern in _WINDOW:
-            for match in pattern.finditer(self.words):
+            for match in re.finditer(pattern, self.words, re.IGNORECASE):
                 number = _parse_number(match[1])
                 if number >= _MIN_WINDOW_TOKENS and not _is_quoted(match[0], given):
                     yield number

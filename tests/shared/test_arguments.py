@@ -5,9 +5,10 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field
 
-from shared.arguments import Arguments, Date, drop_absent, parse_arguments
+from shared.arguments import Arguments, Date, parse_arguments
 from shared.domain.errors import ToolRefused
 from shared.integrations.google_calendar import UpdateCalendarEvent
+from shared.models.absent_arguments import drop_absent
 
 
 class Item(Arguments):

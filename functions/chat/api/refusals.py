@@ -5,7 +5,6 @@ from contextlib import suppress
 from functions.chat import user_texts
 from functions.chat.api.chat_query import ChatQuery
 from functions.chat.deps import ChatDeps
-from functions.chat.safety.unread_crisis import write_plan
 from functions.chat.sessions.quota_answer import store_quota_answer
 from shared import telemetry
 from shared.domain.chats.chat import Message
@@ -34,6 +33,8 @@ async def refuse_question(
             telemetry.add_fields(outcome="refused")
             return await store_quota_answer(deps, uid, text, query.app, query.session, refusal)
     if isinstance(refusal, HistoryMissing):
+        from functions.chat.safety.unread_crisis import write_plan
+
         run_id = RunId(name_within(query.session_id, deps.new_id()))
         plan = await write_plan(deps, uid, query.session_id, run_id, text)
         return build_refusal(

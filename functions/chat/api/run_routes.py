@@ -28,7 +28,6 @@ from functions.chat.deps import ChatDeps
 from functions.chat.runs.journal import Journal
 from functions.chat.runs.lapsed_runs import load_closing_lapsed
 from functions.chat.runs.run_events import stream_events
-from functions.chat.safety.unread_crisis import write_plan
 from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import DuplicateQuestion, IdempotencyKey, QuestionKey
 from functions.chat.turn.prepare_turn import prepare_turn
@@ -101,6 +100,8 @@ async def _request_history(
     missing: HistoryMissing,
 ) -> Response:
     """Let a question in a sealed chat wait for the messages before it, and ask the client for them."""
+    from functions.chat.safety.unread_crisis import write_plan
+
     name = key.run_id(uid) if key else deps.new_id()
     request = HistoryRequest(
         id=RunId(name_within(query.session_id, name)),

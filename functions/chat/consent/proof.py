@@ -23,9 +23,9 @@ MIN_SHARE = 0.6
 """Of the words that mean something; a rare one, a name or an amount never lacks."""
 MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
-_NEGATIONS = Path(__file__).with_name("negations.json").read_text(encoding="utf-8")
-_FREQUENT_AMOUNTS = frozenset(tokenize("one two three four five six ten few several first second"))
-_OWNER = frozenset(tokenize("user owner"))
+_NEGATIONS = Path(__file__).with_name("negations.json")
+_FREQUENT_AMOUNTS = "one two three four five six ten few several first second"
+_OWNER = "user owner"
 """Statements call the owner so, who says “I”."""
 _NUMBER_EDGE = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 _CLAUSE_END = re.compile(r"[.!?,;:…\n。！？，；：、]+(?!\d)")
@@ -81,7 +81,7 @@ def _split_clauses(text: str) -> Iterator[tuple[list[str], bool]]:
 
 def _means_something(term: str) -> bool:
     """Tell it of words; of scripts without spaces pairs of signs do, and single ideographs."""
-    if term in _OWNER or term in _tokenize_negations():
+    if term in _list_terms(_OWNER) or term in _tokenize_negations():
         return False
     if _is_unspaced(term):
         return not _HIRAGANA.search(term) and (len(term) > 1 or bool(_IDEOGRAPH.search(term)))
@@ -92,7 +92,7 @@ def _is_decisive(term: str) -> bool:
     """Tell whether a statement without this word would be another one."""
     if _is_unspaced(term):
         return len(term) == 1
-    return term in _FREQUENT_AMOUNTS or get_term_weight(term) >= RARE_WEIGHT
+    return term in _list_terms(_FREQUENT_AMOUNTS) or get_term_weight(term) >= RARE_WEIGHT
 
 
 def _is_unspaced(term: str) -> bool:
@@ -137,11 +137,16 @@ class _Negations:
 
 @cache
 def _load_negations() -> _Negations:
-    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS).items()}
+    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS.read_bytes()).items()}
     signs, affirming = rows.pop("signs").split(), rows.pop("affirming").split(", ")
     return _Negations(
         words=frozenset(" ".join(rows.values()).split()), signs=signs, affirming=affirming
     )
+
+
+@cache
+def _list_terms(words: str) -> frozenset[str]:
+    return frozenset(tokenize(words))
 
 
 @cache

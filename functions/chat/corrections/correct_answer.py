@@ -90,6 +90,8 @@ async def _load_case(deps: AfterTurnDeps, uid: UserId, answer_id: MessageId) -> 
         answer = await deps.stores.messages.get(uid, answer_id)
     except NotFound:
         return None
+    if answer.links is None and not _is_harmful(deps, answer):
+        return None
     session = await deps.stores.sessions.get(uid, answer.session_id)
     if session is None or not _may_be_corrected(session, answer):
         return None
@@ -99,6 +101,10 @@ async def _load_case(deps: AfterTurnDeps, uid: UserId, answer_id: MessageId) -> 
         return None
     profile = await deps.stores.profiles.get(uid)
     return _Case(session=session, question=question, answer=answer, language=profile.language)
+
+
+def _is_harmful(deps: AfterTurnDeps, answer: Message) -> bool:
+    return answer.harm is not None and answer.harm >= deps.harm_limit
 
 
 def _may_be_corrected(session: Session, answer: Message) -> bool:
@@ -116,7 +122,7 @@ def _build_id(answer: Message) -> str:
 async def _draft(deps: AfterTurnDeps, uid: UserId, case: _Case) -> _Draft | None:
     """Return what an answer becomes; None where it may stay as it is."""
     answer = case.answer
-    if answer.harm is not None and answer.harm >= deps.harm_limit:
+    if _is_harmful(deps, answer):
         text = await write_safe_answer(deps, uid, case.session, case.question, answer)
         withdrawn = translate(user_texts.ANSWER_WITHDRAWN, case.language)
         return _Draft(text=text or withdrawn, model_text=text, reason="harm")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from functions.chat.context.citations import strip_markers
@@ -13,6 +14,7 @@ from shared.data.chats.answer_changes import METADATA_FIELD, dump_changes
 from shared.domain.chats.chart import Chart
 from shared.domain.chats.chat import LISTED_KEY, QUESTION_KEY, QUESTION_WORDS_KEY, Message
 from shared.domain.chats.run import (
+    AnswerText,
     ChartShown,
     CitationShown,
     ConfirmationRequested,
@@ -22,6 +24,7 @@ from shared.domain.chats.run import (
     LibraryChanged,
     MemoriesListed,
     Outcome,
+    ReasoningText,
     RouteChosen,
     Run,
     RunEvent,
@@ -61,6 +64,7 @@ def build_message(
 
     What was withdrawn from it is no part of it.
     """
+    events = _join_pieces(events)
     shown = list_shown(events)
     cards = tuple(event.card for event in shown if isinstance(event, CitationShown))
     file_citations = tuple(event.citation for event in shown if isinstance(event, FileCited))
@@ -101,6 +105,16 @@ def build_message(
             **stop_metadata,
         },
     )
+
+
+def _join_pieces(events: Sequence[RunEvent]) -> list[RunEvent]:
+    """Join the pieces of a text that stand side by side: a long answer is a few events, which are looked through often."""
+    joined: list[RunEvent] = []
+    for kind, group in groupby(events, key=type):
+        pieces = list(group)
+        texts = [piece.text for piece in pieces if isinstance(piece, AnswerText | ReasoningText)]
+        joined += [kind("".join(texts))] if texts else pieces
+    return joined
 
 
 def _collect_sources(events: Sequence[RunEvent]) -> dict[str, list[dict[str, str]]]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from shared.arguments import drop_absent
 from shared.domain.ids import RunId
 from shared.domain.models.model import ToolCall
 from shared.domain.value import value
+from shared.models.absent_arguments import drop_absent
 
 
 @value

@@ -9,7 +9,6 @@ from functions.chat.runs.journal import Journal
 from functions.chat.runs.recorder import Recorder
 from functions.chat.runs.run_registry import ActiveRun
 from functions.chat.turn.agent_run import AgentRun, VoiceRun
-from functions.chat.turn.command_run import CommandRun
 from functions.chat.turn.finish_turn import TurnEnd
 from functions.chat.turn.prepared_turn import PreparedTurn
 from functions.chat.turn.question_watch import QuestionWatch
@@ -77,6 +76,8 @@ def _build_voice_runs(
 ) -> Sequence[VoiceRun]:
     """Return what answers: the command that the question is, or else a model for each voice."""
     if turn.command is not None:
+        from functions.chat.turn.command_run import CommandRun
+
         return [CommandRun(deps, turn, turn.command, active_run)]
     return [AgentRun(deps, turn, active_run, voice) for voice in range(len(turn.voices))]
 

@@ -8,12 +8,12 @@ from functions.tool_proxy.call_quota import check_quota
 from functions.tool_proxy.calls.outgoing import execute
 from functions.tool_proxy.deps import CallDeps
 from functions.tool_proxy.ports import OutgoingCall
-from shared.arguments import drop_absent
 from shared.data.apps.app_calls import AppCallContext
 from shared.domain.apps.app import App, ChatTool, InstalledApp
 from shared.domain.apps.tool_data import ToolData
 from shared.domain.errors import ToolFailed, ToolRefused
 from shared.domain.ids import AppId, UserId
+from shared.models.absent_arguments import drop_absent
 from shared.models.argument_check import require_fit
 from shared.models.schemas import read_parameters
 from shared.resilience.hour_windows import floor_to_hour

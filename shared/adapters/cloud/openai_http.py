@@ -8,7 +8,6 @@ Also called: connection pool, HTTP client.
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
-from functools import cached_property
 from typing import Any
 
 import httpx
@@ -22,7 +21,13 @@ from shared.ports import Clock
 MAX_ANSWER_BYTES = 64 * 1_048_576
 """Twice the vectors of 256 texts at the largest size, as decimal numbers."""
 _MAX_REFUSAL_BYTES = 65_536
-_LIMITS = httpx.Limits(max_connections=1_000, max_keepalive_connections=100)
+_MAX_AT_ONCE = 16
+"""Requests that one client carries at once.
+
+httpcore looks at all connections of a pool for each idle one, whenever a request begins or ends
+(https://github.com/encode/httpcore/pull/1035): in one pool of 120, each request would cost three times as much.
+"""
+_LIMITS = httpx.Limits(max_keepalive_connections=_MAX_AT_ONCE)
 _CONNECT_ERRORS = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
@@ -30,8 +35,16 @@ class NothingThere(ModelFailed):
     """The server has nothing at this path; one that knows it may say so of an unknown model."""
 
 
+class _Client:
+    """A client, and how many requests it carries now."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self.client = client
+        self.at_work = 0
+
+
 class OpenaiHttp:
-    """A client of one server, built on first use, in the loop that uses it. A call reaches it once."""
+    """Clients of one server, built on first use, in the loop that uses them. A call reaches it once."""
 
     def __init__(
         self,
@@ -50,6 +63,7 @@ class OpenaiHttp:
         self._base_url = base_url
         self._clock = clock
         self._timeout = httpx.Timeout(timeout_s, connect=connect_timeout_s)
+        self._clients: list[_Client] = []
 
     @asynccontextmanager
     async def stream(
@@ -74,21 +88,33 @@ class OpenaiHttp:
         llama.cpp closes each soon after a stream, when the next request may be on its way already.
         """
         connections = _Connections()
-        try:
-            response = await self._send(path, content, connections)
-        except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
-            if connections.count:
-                raise
-            response = await self._send(path, content, connections)
-        try:
-            yield response
-        finally:
-            await response.aclose()
+        with self._lend_client() as client:
+            extensions = {"trace": connections.note}
+            request = client.build_request("POST", path, content=content, extensions=extensions)
+            try:
+                response = await client.send(request, stream=True)
+            except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
+                if connections.count:
+                    raise
+                response = await client.send(request, stream=True)
+            try:
+                yield response
+            finally:
+                await response.aclose()
 
-    async def _send(self, path: str, content: bytes, connections: "_Connections") -> httpx.Response:
-        extensions = {"trace": connections.note}
-        request = self._client.build_request("POST", path, content=content, extensions=extensions)
-        return await self._client.send(request, stream=True)
+    @contextmanager
+    def _lend_client(self) -> Iterator[httpx.AsyncClient]:
+        """Lend the first client that has room, so that a few requests keep to a few connections."""
+        with_room = (each for each in self._clients if each.at_work < _MAX_AT_ONCE)
+        chosen = next(with_room, None)
+        if chosen is None:
+            chosen = _Client(self._build_client())
+            self._clients.append(chosen)
+        chosen.at_work += 1
+        try:
+            yield chosen.client
+        finally:
+            chosen.at_work -= 1
 
     async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
         """Post `body` and return the answer. Raises ModelFailed, ModelUnreachable and Unavailable."""
@@ -104,11 +130,10 @@ class OpenaiHttp:
 
     async def aclose(self) -> None:
         """Close the pooled connections."""
-        if "_client" in vars(self):
-            await self._client.aclose()
+        while self._clients:
+            await self._clients.pop().client.aclose()
 
-    @cached_property
-    def _client(self) -> httpx.AsyncClient:
+    def _build_client(self) -> httpx.AsyncClient:
         key = (self._api_key or "").strip()
         if not key:
             message = f"there is no API key for {self._base_url}"

@@ -6,11 +6,12 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 from shared.adapters import firestore_limits as limits
-from shared.adapters.document_changes import apply_changes, project
+from shared.adapters.document_changes import apply_changes
 from shared.adapters.document_json import JsonFields, dumps, loads
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
@@ -109,6 +110,7 @@ class SqliteDocuments:
         database.add_schema(SCHEMA)
         self._database = database
         self._indexes = indexes
+        self._is_exempt = lru_cache(maxsize=10_000)(indexes.is_exempt)
         self._on_change = on_change
         self._created_indexes: set[str] = set()
 
@@ -235,7 +237,7 @@ class SqliteDocuments:
     def _to_row(self, path: str, fields: Fields, version: str) -> tuple[str, ...]:
         collection, _, name = path.rpartition("/")
         group = get_collection_group(collection)
-        keys = build_index_keys(fields, lambda field: self._indexes.is_exempt(group, field))
+        keys = build_index_keys(fields, lambda field: self._is_exempt(group, field))
         if count_entries(keys) > MAX_INDEX_ENTRIES:
             raise Invalid(f"A document has at most {MAX_INDEX_ENTRIES} index entries")
         return path, collection, name, version, json.dumps(keys), dumps(dict(fields))
@@ -289,12 +291,7 @@ def _read_versions(connection: sqlite3.Connection, paths: Sequence[str]) -> list
 
 def _to_document(row: tuple[str, str, str], field_paths: Sequence[str] | None = None) -> Document:
     path, version, text = row
-    fields = loads(text)
-    return Document(
-        path=path,
-        version=version,
-        fields=fields if field_paths is None else project(fields, field_paths),
-    )
+    return Document(path=path, version=version, fields=loads(text, field_paths))
 
 
 def _check_precondition(write: Write, old: Document | None) -> None:

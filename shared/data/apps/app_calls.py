@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 from shared.data.apps.apps import app_path, installed_path, load_app, load_installed_apps
 from shared.data.apps.call_log import build_log_entry
 from shared.data.store.codec import load
-from shared.domain.account.profile import Profile
 from shared.domain.apps.app import App, AppCall, InstalledApp
 from shared.domain.apps.connection import Service
 from shared.domain.conversations.place import PlaceSharing
@@ -62,6 +61,8 @@ class AppCalls:
 
     async def load_service_context(self, uid: UserId, hour: datetime) -> ServiceCallContext:
         """Load what a call of a service needs to know in the hour that begins at `hour`."""
+        from shared.domain.account.profile import Profile
+
         paths = [_document_path(uid, hour), f"users/{uid}"]
         counts, profile = await self._documents.get_many(paths)
         return ServiceCallContext(

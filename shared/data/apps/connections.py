@@ -6,6 +6,9 @@ from shared.domain.ids import UserId
 from shared.domain.store.documents import Query
 from shared.ports import Documents
 
+MAX_SERVICES = 20
+"""More than there are, and few enough that the local store reads them without a thread."""
+
 
 class Connections:
     """A user's connected accounts."""
@@ -15,7 +18,7 @@ class Connections:
 
     async def list_all(self, uid: UserId) -> list[Connection]:
         """List connections in the order of services, which keeps the model's tool list stable."""
-        query = Query(collection=f"users/{uid}/connections", limit=100)
+        query = Query(collection=f"users/{uid}/connections", limit=MAX_SERVICES)
         return load_all(Connection, await self._documents.query(query))
 
     async def get(self, uid: UserId, service: Service) -> Connection | None:

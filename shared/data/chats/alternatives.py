@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from shared.data.chats.messages import build_preview, message_path
 from shared.data.chats.sessions import load_stored_session, session_path
-from shared.data.store.codec import MalformedDocument, dump, load
+from shared.data.store.codec import MalformedDocument, dump_sparse, load
 from shared.domain.chats.chat import Message, Session
 from shared.domain.errors import Conflict, NotFound, PreconditionFailed
 from shared.domain.ids import MessageId, UserId
@@ -52,8 +52,8 @@ class Alternatives:
                 raise Conflict(CHAT_WENT_ON)
             chosen = _place(load(Message, wanted), shown, voice)
             tx.write(
-                Set(shown_document.path, dump(chosen)),
-                Set(alternative_path(uid, message_id, shown.voice), dump(shown)),
+                Set(shown_document.path, dump_sparse(chosen)),
+                Set(alternative_path(uid, message_id, shown.voice), dump_sparse(shown)),
                 Delete(path),
                 Update(session_path(uid, session.id), {"preview": build_preview(chosen)}),
             )
@@ -77,7 +77,7 @@ class Alternatives:
                 return
             shown = load(Message, message)
             if shown.voices and shown.voice != alternative.voice:
-                tx.write(Set(paths[1], dump(alternative)))
+                tx.write(Set(paths[1], dump_sparse(alternative)))
 
         await self._documents.transaction(work)
 
@@ -87,7 +87,7 @@ def build_alternative_writes(
 ) -> list[Write]:
     """Return the writes that store new alternatives, by their voices."""
     return [
-        Create(alternative_path(uid, message_id, voice), dump(message))
+        Create(alternative_path(uid, message_id, voice), dump_sparse(message))
         for voice, message in alternatives.items()
     ]
 

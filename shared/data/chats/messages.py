@@ -1,11 +1,11 @@
 """Chat messages: stored by id, each counted in its session."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from shared.data.chats.sessions import load_stored_session, session_path
-from shared.data.store.codec import dump, load, load_all
+from shared.data.store.codec import dump, dump_sparse, load, load_all
 from shared.data.store.paging import Page, build_page, parse_cursor
 from shared.domain.chats.branches import Path, add_fork
 from shared.domain.chats.chat import Fork, LinkChoice, Message, Position, Session, build_session
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from shared.ports import Documents, Transaction
 
 MAX_PREVIEW_CHARS = 120
+_LISTED = tuple(each.name for each in fields(Message) if each.name not in {"id", "diagnostics"})
+"""The fields of a message in a list: what a turn cost is half of an answer, and read of one alone."""
 
 
 class Messages:
@@ -119,6 +121,7 @@ class Messages:
             order_by=(order,),
             limit=limit,
             start_after=after,
+            fields=_LISTED,
         )
         documents = await self._documents.query(query)
         messages = load_all(Message, documents)
@@ -166,7 +169,7 @@ class Messages:
                 updated_at=max(session.updated_at, message.created_at),
                 preview=build_preview(message) if is_newest else session.preview,
             )
-            tx.write(Set(paths[0], dump(message)), Set(paths[1], dump(counted)))
+            tx.write(Set(paths[0], dump_sparse(message)), Set(paths[1], dump(counted)))
 
         await self._documents.transaction(work)
 
@@ -279,7 +282,7 @@ def build_message_writes(
     """Return the writes that store new messages and count them; the session must exist."""
     if not messages:
         return []
-    creates = [Create(message_path(uid, m.id), dump(m)) for m in messages]
+    creates = [Create(message_path(uid, m.id), dump_sparse(m)) for m in messages]
     session_changes = {
         "message_count": Increment(len(messages)),
         "updated_at": messages[-1].created_at,
@@ -300,7 +303,7 @@ def _build_correction_writes(
     if fork.is_shown:
         changes |= {"updated_at": correction.created_at, "preview": build_preview(correction)}
     return [
-        Create(message_path(uid, correction.id), dump(correction)),
+        Create(message_path(uid, correction.id), dump_sparse(correction)),
         Update(session_path(uid, session.id), changes),
     ]
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from shared.data.chats.messages import build_preview, message_path
 from shared.data.chats.sessions import session_path
-from shared.data.store.codec import dump, load, type_adapter
+from shared.data.store.codec import dump, dump_sparse, load, type_adapter
 from shared.domain.chats.chat import Message, Session
 from shared.domain.chats.sealed_chat import MAX_CACHED_CHATS, CachedChat
 from shared.domain.errors import AlreadyExists
@@ -74,7 +74,7 @@ class SealedCache:
                 _build_write(uid, [*kept, cached]),
                 *(Delete(session_path(uid, name)) for name in leaving),
                 Set(session_path(uid, session.id), dump(_count(known, messages))),
-                *(Set(message_path(uid, message.id), dump(message)) for message in messages),
+                *(Set(message_path(uid, message.id), dump_sparse(message)) for message in messages),
             )
             return leaving
 

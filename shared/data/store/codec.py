@@ -5,6 +5,7 @@ Also called: serializer, deserialization, object mapper.
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import MISSING, fields
 from functools import cache
 from typing import Any, TypeVar
 
@@ -30,8 +31,28 @@ type_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 def dump(value: object) -> dict[str, Any]:
     """Return the fields of a domain value: tuples become lists, times stay times."""
-    fields: dict[str, Any] = type_adapter(type(value)).dump_python(value)
-    return {name: _to_plain(_escape_keys(field)) for name, field in fields.items()}
+    return _dump(value, left_out=set())
+
+
+def dump_sparse(value: object) -> dict[str, Any]:
+    """Return the fields of a domain value that differ from their defaults, by which `load` reads what is missing."""
+    kind: Any = type(value)
+    defaults = _find_defaults(kind)
+    return _dump(value, left_out={name for name, held in defaults if getattr(value, name) == held})
+
+
+@cache
+def _find_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
+    made = [(each.name, each.default_factory) for each in fields(kind)]
+    return (
+        *((each.name, each.default) for each in fields(kind) if each.default is not MISSING),
+        *((name, make()) for name, make in made if make is not MISSING),
+    )
+
+
+def _dump(value: object, *, left_out: set[str]) -> dict[str, Any]:
+    dumped: dict[str, Any] = type_adapter(type(value)).dump_python(value, exclude=left_out)
+    return {name: _to_plain(_escape_keys(field)) for name, field in dumped.items()}
 
 
 def _escape_keys(field: Any) -> Any:
@@ -59,17 +80,17 @@ def _to_plain(value: Any) -> Any:
 
 def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
-    fields = dict(document.fields.items())
-    for name, field in fields.items():
+    stored = dict(document.fields.items())
+    for name, field in stored.items():
         if isinstance(field, dict):
-            fields[name] = _restore_keys(field)
+            stored[name] = _restore_keys(field)
         elif isinstance(field, list) and not is_bounded(field):
             raise MalformedDocument(
                 f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
             )
-    fields["id"] = document.id
+    stored["id"] = document.id
     try:
-        value: T = type_adapter(kind).validate_python(fields)
+        value: T = type_adapter(kind).validate_python(stored)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_input=False)[:MAX_SHOWN_ERRORS]
         locations = ", ".join(".".join(map(str, e["loc"])) for e in errors)

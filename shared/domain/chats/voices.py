@@ -35,6 +35,8 @@ def count_voices(run: Run) -> int:
 
 def list_unended(events: Sequence[RunEvent], run: Run) -> list[int]:
     """Return the voices without an end; none where there is one voice, which ends with its run."""
+    if not run.voices:
+        return []
     ended = {get_voice(event) for event in events if isinstance(untag_event(event), VoiceEnded)}
     return [voice for voice in range(len(run.voices)) if voice not in ended]
 

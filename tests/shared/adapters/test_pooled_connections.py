@@ -1,8 +1,9 @@
 """Pooled connections to a model: what a server closes as it is asked again is asked on another connection."""
 
+import asyncio
 import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from threading import Thread
 
 import pytest
@@ -60,3 +61,42 @@ async def test_a_new_connection_that_the_server_closes_is_not_tried_again() -> N
         await http.aclose()
 
     assert len(requests) == 1
+
+
+@asynccontextmanager
+async def run_counting_server() -> AsyncIterator[tuple[str, list[None]]]:
+    """Answer on any number of connections; each leaves an item in the list."""
+    connections: list[None] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(None)
+        while not reader.at_eof():
+            if await reader.read(65_536):
+                writer.write(ANSWER)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", connections
+
+
+async def test_many_requests_at_once_keep_their_connections_for_the_next() -> None:
+    async with run_counting_server() as (url, connections):
+        http = OpenaiHttp(api_key="k", base_url=url, timeout_s=30, clock=FixedClock())
+        for _ in range(3):
+            await asyncio.gather(*(http.post("chat/completions", {}) for _ in range(40)))
+        opened = len(connections)
+        await http.aclose()
+
+    assert opened == 40
+
+
+async def test_one_request_after_the_other_goes_by_one_connection() -> None:
+    async with run_counting_server() as (url, connections):
+        http = OpenaiHttp(api_key="k", base_url=url, timeout_s=30, clock=FixedClock())
+        await asyncio.gather(*(http.post("chat/completions", {}) for _ in range(2)))
+        for _ in range(20):
+            await http.post("chat/completions", {})
+        opened = len(connections)
+        await http.aclose()
+
+    assert opened == 2

@@ -4,11 +4,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.data.conversations.transcripts import hash_part, read_part
-from shared.data.store.codec import MAX_ITEMS, MalformedDocument, dump, load
+from shared.data.store.codec import MAX_ITEMS, MalformedDocument, dump, dump_sparse, load
+from shared.domain.chats.chat import Message
+from shared.domain.chats.chat_notes import AnswerNotes
 from shared.domain.conversations.conversation import Conversation, Segment, Speaker
-from shared.domain.ids import ConversationId
+from shared.domain.ids import ConversationId, MessageId, SessionId
 from shared.domain.store.documents import Document, Set
 from shared.ports import Documents
 
@@ -35,6 +39,34 @@ async def test_maps_have_any_keys(any_documents: Documents):
 
     assert stored is not None
     assert load(Conversation, stored) == conversation
+
+
+MESSAGES = st.builds(
+    Message,
+    id=st.just(MessageId("m")),
+    session_id=st.just(SessionId("main")),
+    text=st.sampled_from(("", "Hello")),
+    sender=st.sampled_from(("human", "ai")),
+    created_at=st.just(NOW),
+    reported=st.booleans(),
+    voice=st.integers(0, 2),
+    harm=st.sampled_from((None, 0.0, 3.0)),
+    rating=st.sampled_from((None, 1, -1)),
+    voices=st.sampled_from(((), ("a", "b"))),
+    metadata=st.sampled_from(({}, {"outcome": "completed"})),
+    notes=st.sampled_from((None, AnswerNotes(), AnswerNotes(follow_ups=("Why?",)))),
+    read_kinds=st.sampled_from((None, (), ("app",))),
+)
+
+
+@given(MESSAGES)
+def test_what_a_message_has_by_default_is_not_stored_and_read_all_the_same(message: Message):
+    sparse, whole = dump_sparse(message), dump(message)
+
+    assert load(Message, Document(path="users/u/messages/m", fields=sparse, version="")) == message
+    assert load(Message, Document(path="users/u/messages/m", fields=whole, version="")) == message
+    assert all(whole[name] == field for name, field in sparse.items())
+    assert {"type", "files", "diagnostics"}.isdisjoint(sparse)
 
 
 @pytest.mark.parametrize("number", [MAX_ITEMS, 50 * MAX_ITEMS])

@@ -11,12 +11,13 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic_core import to_json
 
-from shared.arguments import drop_absent, read_json_schema
+from shared.arguments import read_json_schema
 from shared.domain.ids import UserId
 from shared.domain.store.sizes import truncate
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire
 from shared.library.deps import LibraryDeps
+from shared.models.absent_arguments import drop_absent
 
 MAX_RESULT_CHARS = 80_000
 Effect = Literal["read", "write", "delete"]
