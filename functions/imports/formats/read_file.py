@@ -3,7 +3,7 @@
 Also called: file format detection, parser.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -37,6 +37,8 @@ MAX_NAMED = 3
 EXPORT_MARK = "profile.json"
 """The first file of our own export."""
 CONTENT_FOLDERS = ("audio/", "files/")
+CONVERSATIONS = "conversations"
+"""The folder of our own export that has a file for each conversation."""
 
 
 @value
@@ -67,7 +69,21 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         if not isinstance(part.refusal, EmptyPart)
         and (part.contents or PurePosixPath(part.name).name not in surroundings.passed_over)
     ]
+    if any(part.name == f"{name}/{EXPORT_MARK}" for part in parts):
+        told = _join_restored(f"{name}/{CONVERSATIONS}", told)
     return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
+
+
+def _join_restored(folder: str, parts: Sequence[Part]) -> list[Part]:
+    """Return the conversations of our own export as one part: a large library has tens of thousands."""
+    joined: list[Contents] = []
+    others: list[Part] = []
+    for part in parts:
+        if part.contents and part.contents.restored and part.name.startswith(f"{folder}/"):
+            joined.append(part.contents)
+        else:
+            others.append(part)
+    return [Part(name=folder, contents=_join(joined)), *others] if joined else others
 
 
 def read_file(name: str, data: bytes) -> Contents:
