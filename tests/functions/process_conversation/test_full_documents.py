@@ -22,6 +22,11 @@ from tests.fixtures.processing import (
     to_client_fields,
 )
 from tests.fixtures.windowed_model import WindowedModel
+from tests.functions.process_conversation.test_interruptions import (
+    Interruption,
+    deliver_until_idle,
+    raise_crash,
+)
 from tests.functions.process_conversation.test_slow_machines import ANSWERS
 
 PATH = conversation_path(ALICE, TALK)
@@ -89,3 +94,43 @@ async def test_what_has_room_stays_as_its_client_wrote_it_p26(world):
     assert document is not None
     assert document.fields["transcript_segments"] == fields["transcript_segments"]
     assert json.dumps(document.fields["parts"]) == "[]"
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("at", [2, 3, 4, 9])
+async def test_a_crash_while_a_full_document_is_claimed_loses_and_doubles_nothing_p26(
+    database, at, after
+):
+    interruption = Interruption(at, raise_crash, after)
+    model = WindowedModel(ANSWERS, window=400_000)
+    world = build_processing_fixture(database, model, interruption.wrap)
+    fields = fill(build_fields(), 10)
+    await world.documents.write(Set(PATH, fields))
+    (message,) = await world.run_trigger()
+
+    await deliver_until_idle(world, message, message)
+    world.clock.advance(hours=1)
+    await deliver_until_idle(world, message)
+
+    conversation = await world.load_conversation()
+    rows = await world.list_row_ids()
+    texts = [segment["text"] for segment in fields["transcript_segments"]]
+    assert interruption.done
+    assert [segment.text for segment in conversation.transcript_segments] == texts
+    assert (conversation.status, len(rows)) == ("completed", conversation.chunk_count + 1)
+
+
+async def test_a_full_document_that_is_deleted_while_its_events_are_on_the_way_leaves_nothing_p26(
+    world,
+):
+    await world.documents.write(Set(PATH, fill(build_fields(), 10)))
+    (message,) = await world.run_trigger()
+    await world.deliver(message)
+    late = await world.run_trigger()
+    await world.deps.stores.conversations.delete(ALICE, TALK, now=world.clock.now())
+
+    await deliver_until_idle(world, *late, message)
+
+    left = await world.load_everything()
+    assert [path for path in left["documents"] if "/conversations/" in path] == []
+    assert left["rows"] == []
