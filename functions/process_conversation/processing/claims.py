@@ -70,8 +70,8 @@ class Claims:
 
         For a deleted conversation the claim alone is returned. One that is done is claimed all the
         same if an earlier delivery of this message (the same `message_hash`) died while it wrote to
-        the index. A client's document without room for what we add is stored in parts. Raises Unavailable while another attempt works on this content, and
-        MalformedDocument.
+        the index. A client's document without room for what we add is stored in parts.
+        Raises Unavailable while another attempt works on this content, and MalformedDocument.
         """
         path = conversation_path(uid, conversation_id)
         stored_claim_path = claim_path(uid, conversation_id)

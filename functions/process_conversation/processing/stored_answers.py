@@ -30,8 +30,8 @@ async def store_answer(
 ) -> None:
     """Store a model's answer beside the conversation. Raises Superseded.
 
-    Its hash tells whether the transcript is still the same, so the conversation is not read. A claim that earlier
-    attempts left counts from here again.
+    Its hash tells whether the transcript is still the same, so the conversation is not read. Attempts
+    and waits are counted anew from here.
     """
     stored = {**answer, "said_hash": transcript_hash(claimed)}
 

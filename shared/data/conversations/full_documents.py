@@ -21,9 +21,10 @@ def make_room(
 ) -> tuple[Conversation, Mapping[str, Any], list[Set]]:
     """Return a conversation as it is stored from now on, the changes of its `fields`, and the writes of what stands beside it.
 
-    One with room stays as it is; so does one whose photos stand beside it already, and its transcript too.
+    One with room stays as it is, and so does one that has parts or photos beside it, which these would overwrite.
     """
-    if conversation.photo_count or _count_bytes(conversation, fields) <= ROOMY_BYTES:
+    has_others = conversation.parts or conversation.photo_count
+    if has_others or _count_bytes(conversation, fields) <= ROOMY_BYTES:
         return conversation, {}, []
     moved, writes = split_conversation(path, conversation)
     changes = {

@@ -8,6 +8,7 @@ import pytest
 
 from shared.adapters.firestore_limits import MAX_DOCUMENT_BYTES, check_fields
 from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.transcripts import hash_part, part_fields, part_path
 from shared.data.store.codec import dump
 from shared.domain.conversations.attachments import Photo
 from shared.domain.conversations.conversation import Segment
@@ -71,6 +72,17 @@ async def test_a_document_without_room_is_processed_and_keeps_every_word_p26(wor
     texts = [segment["text"] for segment in fields["transcript_segments"]]
     assert [segment.text for segment in conversation.transcript_segments] == texts
     assert await world.search_ids("peanuts") == [TALK]
+
+
+async def test_parts_that_a_client_wrote_are_not_overwritten_by_what_stands_beside_them_p26(world):
+    part = (Segment(text="I'm allergic to peanuts", start=0, end=1),)
+    fields = fill({**build_fields(), "parts": [hash_part(part)]}, 200)
+    await world.documents.write(Set(part_path(PATH, 0), part_fields(part)))
+
+    await process(world, fields)
+
+    conversation = await world.load_conversation()
+    assert [segment.text for segment in conversation.transcript_segments] == [part[0].text]
 
 
 async def test_photos_that_fill_a_document_find_a_place_beside_it_p26(world):
