@@ -93,7 +93,8 @@ def _build_head(port: int, method: str, path: str, body: Any, token: str) -> byt
 
 async def sign_in(port: int, uid: str) -> str:
     """Return a token of this user, from a server that this process started."""
-    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as http:
+    url = f"http://127.0.0.1:{port}"
+    async with httpx.AsyncClient(base_url=url, timeout=_TIMEOUT_S, trust_env=False) as http:
         answer = await http.post("/local/token", json={"uid": uid}, headers={HEADER: LOCAL_KEY})
         return str(answer.raise_for_status().json()["token"])
 

@@ -21,7 +21,12 @@ _STATUSES = {
     "ALREADY_EXISTS": 409, "ABORTED": 409, "RESOURCE_EXHAUSTED": 429, "DEADLINE_EXCEEDED": 504,
 }  # fmt: skip
 """Statuses by name, as numbers of HTTP."""
+_CODES = {3: 400, 4: 504, 5: 404, 6: 409, 7: 403, 8: 429, 9: 400, 10: 409, 16: 401}
+"""Statuses by the number that operations end with."""
 _STATUS_NUMBER = re.compile(r'(?:\bError:? |HTTP |"?code"?[:=] ?|\()(\d{3})\b')
+_CODE_NUMBER = re.compile(r"\bcode[:=]? ?(\d{1,2})\b")
+_PERMISSION = r"(?!gcloud\.|\S*\.(?:com|dev|org)\b)([a-z]+(?:\.[a-zA-Z]+){2})"
+"""A permission of IAM: a service, what it has, and what is done with that."""
 _TIMEOUT = re.compile(r"timeout while waiting|deadline exceeded", re.IGNORECASE)
 _CREATED = re.compile(r"Error (?:creating|updating|deleting|waiting for|waiting to create) (\w+)")
 _WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -35,7 +40,7 @@ class DeployError(RuntimeError):
 class _Kind:
     """A failure that is known: by `sign` alone, or by a status at a place.
 
-    `place` is the type of a resource, a service, or a part of a path; what `sign` catches stands in the sentence.
+    `place` is the type of a resource, a service, or a part of a path; what either catches stands in the sentence.
     """
 
     sentence: str
@@ -61,6 +66,11 @@ _KINDS = (
         " from the commit of the release that serves.",
     ),
     _Kind(
+        sign=r"billing-enabled|BILLING_(?:DISABLED|NOT_ENABLED|NOT_FOUND)|accountDisabled|absent billing account",
+        sentence="The project has no billing account, or a closed one. Link one with `gcloud billing projects link PROJECT"
+        " --billing-account=ACCOUNT`; then " + _AGAIN,
+    ),
+    _Kind(
         sign=r"requires a quota project|set-quota-project",
         sentence="Google asks on whose account your requests are counted. Run `gcloud auth application-default set-quota-project"
         " PROJECT`; then " + _AGAIN,
@@ -69,6 +79,12 @@ _KINDS = (
         sign=r"SettingsError|KEEPSAKE_WORLD|No module named '(?:shared|functions)|GOOGLE_FUNCTION_SOURCE",
         sentence="The function lacks settings of the cloud: deploy it by `make deploy`, or give it all that"
         " docs/deploy.md#as-functions names.",
+    ),
+    _Kind(
+        place=r"(?:^|/)secrets/([\w-]+)/versions/",
+        statuses=(400, 403, 404),
+        sentence="The secret {0} has no value, or the function may not read it yet. `gcloud secrets versions list {0}` tells: add a"
+        " value, or wait two minutes; then " + _AGAIN,
     ),
     _Kind(
         sign=r"PORT=?\d* environment variable|health ?check failed|container-failed-to-start|failed to start and listen",
@@ -93,8 +109,9 @@ _KINDS = (
         " {0}.googleapis.com --project=PROJECT`, and wait two minutes; then " + _AGAIN,
     ),
     _Kind(
-        sign=r"has not been used in project|SERVICE_DISABLED|it is disabled",
-        sentence="Google has not finished switching an API on. Wait two minutes; then " + _AGAIN,
+        sign=r"([A-Z][\w ]+) API has not been used in project|SERVICE_DISABLED|it is disabled",
+        sentence="An API ({0}) is off, or Google has not finished switching it on. Look for it at"
+        " https://console.cloud.google.com/apis/library. Wait two minutes; then " + _AGAIN,
     ),
     _Kind(
         place=r"billing_?budget|^budget$|billing\.budgets|billingAccounts/",
@@ -118,9 +135,23 @@ _KINDS = (
         + _AGAIN,
     ),
     _Kind(
-        sign=r"Eventarc Service Agent|permissions are propagated",
-        sentence="Google has not finished giving itself the rights of the trigger. Wait five minutes; then "
+        sign=r"(service-\d+@[\w-]+|(?:Eventarc|Cloud Run) service agent)",
+        sentence="Google's own account ({0}) is so new that its rights do not hold everywhere. Wait five minutes; then "
         + _AGAIN,
+    ),
+    _Kind(
+        sign=r"\blocation (?:of \w+ )?'?([a-z]+-[a-z]+\d+)'? is not (?!\w+ for database)",
+        place=r"(?:^|/)locations/([a-z]+-[a-z]+\d+)$",
+        statuses=(400, 403, 404),
+        sentence="Google does not offer this service in {0}, or your organisation does not let you use it there. Say another REGION,"
+        " https://cloud.google.com/about/locations; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=rf"Permission ['\"]?{_PERMISSION}['\"]? denied|does not have {_PERMISSION} access",
+        place=rf"^{_PERMISSION}$",
+        statuses=(403,),
+        sentence="The account that asks lacks the permission {0}. What is printed below says which one that is: ask whoever owns the"
+        " project for it; then " + _AGAIN,
     ),
     _Kind(
         sign=r"(?:region|location)s? '?(?:nam5|eur3)\b|unsupported Cloud Firestore region",
@@ -129,7 +160,32 @@ _KINDS = (
         sentence="The trigger is not where the documents are. `gcloud firestore databases list` says where that is: say"
         " FIRESTORE_LOCATION with it; then " + _AGAIN,
     ),
+    _Kind(
+        sign=r"Invalid value for field '([\w.[\]]+)': '([^']*)'",
+        sentence="Google refuses the value {1} of {0}. infra/terraform/*/variables.tf names the variable that holds it: set it in the"
+        " .tfvars of the environment; then " + _AGAIN,
+    ),
+    _Kind(
+        sign=r"bucket name is not available",
+        sentence="A bucket of this name belongs to somebody else. Names begin with the project's id: take a project with another id;"
+        " then " + _AGAIN,
+    ),
     _Kind(sign=r"already exists|alreadyExists", sentence=_EXISTS),
+    _Kind(
+        sign=r"retry in (\d+) seconds",
+        sentence="Google asks to wait {0} seconds. Do so; then " + _AGAIN,
+    ),
+    _Kind(
+        place=r"subnetworks/",
+        statuses=(429,),
+        sentence="The subnet has no address left: Cloud Run holds two for each instance. Set a larger `subnet` in"
+        " infra/terraform/foundation/*.tfvars; then " + _AGAIN,
+    ),
+    _Kind(
+        place=r"(\S+docker\.pkg\.dev/\S+)",
+        statuses=(404,),
+        sentence="The registry has no image {0}: it was deleted, or never built. `make deploy` from this commit builds it.",
+    ),
     _Kind(
         sign=r"addresses/serverless-|serverless-ipv[46]|networks/\S+' is already being used by 'projects/\S+/subnetworks/",
         place=r"compute_subnetwork|^subnetwork$|/subnetworks/",
@@ -138,7 +194,7 @@ _KINDS = (
         + _AGAIN,
     ),
     _Kind(
-        sign=r"underlying data changed|contention",
+        sign=r"underlying data changed|contention|already in progress",
         place=r"firestore_(?:index|field)|^(?:index|field)$|collectionGroups",
         statuses=(409, 429, 504),
         sentence="Firestore is still building indexes, which may take an hour. `gcloud firestore operations list` shows how far it"
@@ -149,21 +205,21 @@ _KINDS = (
         sentence="Your account may not switch APIs on. Ask whoever owns the project for the role Service Usage Admin; then "
         + _AGAIN,
     ),
-    _Kind(
-        sign=r"Permission '?([\w.]+)'? denied",
-        sentence="Your account lacks the permission {0}. Ask whoever owns the project for it; then "
-        + _AGAIN,
-    ),
     _Kind(place=r".", statuses=(409,), sentence=_EXISTS),
     _Kind(
-        sign=r"quota[ _]exceeded|rateLimitExceeded",
+        sign=r"limit '([^']+ per minute[^']*)'|rateLimitExceeded",
+        sentence="More was asked in a minute than Google answers ({0}). Wait two minutes; then "
+        + _AGAIN,
+    ),
+    _Kind(
+        sign=r"quota metric '([^']+)'|quota(?: '([\w-]+)')?[ _]?exceeded|quota restrictions",
         place=r".",
         statuses=(429,),
-        sentence="A quota of the project is used up. Ask for more at https://console.cloud.google.com/iam-admin/quotas, or choose"
+        sentence="A quota of the project ({0}) is used up. Ask for more at https://console.cloud.google.com/iam-admin/quotas, or choose"
         " smaller sizes in infra/terraform/services; then " + _AGAIN,
     ),
     _Kind(
-        sign=r"invalid_grant|reauth|credentials were not found",
+        sign=r"invalid_grant|reauth|credentials were not found|gcloud auth (?:application-default )?login",
         sentence="Your sign-in has ended. Run `gcloud auth login` and `gcloud auth application-default login`; then "
         + _AGAIN,
     ),
@@ -202,9 +258,10 @@ def _explain(error: str) -> str | None:
     places, statuses = list(_find_places(error)), set(_find_statuses(error))
     for kind in _KINDS:
         match = re.search(kind.sign, error, re.IGNORECASE)
-        is_there = any(re.search(kind.place, place) for place in places)
-        if match or (is_there and not statuses.isdisjoint(kind.statuses)):
-            names = [name for name in match.groups() if name] if match else []
+        if match is None and not statuses.isdisjoint(kind.statuses):
+            match = next(filter(None, (re.search(kind.place, place) for place in places)), None)
+        if match:
+            names = [name for name in match.groups() if name]
             return kind.sentence.format(*names, "its log names it")
     return None
 
@@ -219,6 +276,7 @@ def _find_places(error: str) -> Iterator[str]:
 
 def _find_statuses(error: str) -> Iterator[int]:
     yield from (int(number) for number in _STATUS_NUMBER.findall(error))
+    yield from (_CODES.get(int(number), 0) for number in _CODE_NUMBER.findall(error))
     yield from (number for name, number in _STATUSES.items() if name in error)
     if _TIMEOUT.search(error):
         yield _STATUSES["DEADLINE_EXCEEDED"]

@@ -11,7 +11,8 @@ import filetype
 
 from shared.library.decoding import UnreadableFile
 
-MAX_FILES = 20_000
+MAX_FILES = 100_000
+"""Our own export has one for each conversation; how much is read bounds their bytes."""
 MAX_BYTES = 536_870_912
 """Of all files of an archive together, as they are read."""
 MAX_RATIO = 200

@@ -1,6 +1,6 @@
 """Drafts: what a reader is given, and what it finds in it, before that has ids and zones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -89,3 +89,28 @@ class Contents:
 
 def is_owner_name(name: str) -> bool:
     return name.casefold() in OWNER_NAMES
+
+
+def join_contents(contents: Iterable[Contents]) -> Contents:
+    """Return what several parts hold as one."""
+    everything = list(contents)
+    return Contents(
+        conversations=[draft for c in everything for draft in c.conversations],
+        memories=[record for c in everything for record in c.memories],
+        action_items=[record for c in everything for record in c.action_items],
+        people=[record for c in everything for record in c.people],
+        restored=[item for c in everything for item in c.restored],
+        records=_join_records(c.records for c in everything),
+        left={name: reason for c in everything for name, reason in c.left.items()},
+        left_out=[left for c in everything for left in c.left_out],
+    )
+
+
+def _join_records(
+    parts: Iterable[Mapping[str, Sequence[Mapping[str, Any]]]],
+) -> dict[str, list[dict[str, Any]]]:
+    joined: dict[str, list[dict[str, Any]]] = {}
+    for records in parts:
+        for kind, found in records.items():
+            joined.setdefault(kind, []).extend(map(dict, found))
+    return joined

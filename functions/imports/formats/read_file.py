@@ -3,7 +3,7 @@
 Also called: file format detection, parser.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
@@ -21,7 +21,7 @@ from functions.imports.formats.documents import (
     read_pdf_text,
     read_rich_text,
 )
-from functions.imports.formats.drafts import Contents
+from functions.imports.formats.drafts import Contents, join_contents
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
 from functions.imports.formats.formats import read_text_file
 from functions.imports.formats.json_text import open_text
@@ -35,6 +35,8 @@ SENSELESS = "its values make no sense: it is damaged, or of another program"
 EXPORT_MARK = "profile.json"
 """The first file of our own export."""
 CONTENT_FOLDERS = ("audio/", "files/")
+CONVERSATIONS = "conversations"
+"""The folder of our own export that has a file for each conversation."""
 
 
 @value
@@ -65,7 +67,21 @@ def read_parts(name: str, data: bytes) -> list[Part]:
         if not isinstance(part.refusal, EmptyPart)
         and (part.contents or PurePosixPath(part.name).name not in surroundings.passed_over)
     ]
+    if any(part.name == f"{name}/{EXPORT_MARK}" for part in parts):
+        told = _join_restored(f"{name}/{CONVERSATIONS}", told)
     return told or parts or [Part(name=name, refusal=UnreadableFile("it is an empty archive"))]
+
+
+def _join_restored(folder: str, parts: Sequence[Part]) -> list[Part]:
+    """Return the conversations of our own export as one part: a large library has tens of thousands."""
+    joined: list[Contents] = []
+    others: list[Part] = []
+    for part in parts:
+        if part.contents and part.contents.restored and part.name.startswith(f"{folder}/"):
+            joined.append(part.contents)
+        else:
+            others.append(part)
+    return [Part(name=folder, contents=join_contents(joined)), *others] if joined else others
 
 
 def _list_members(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:

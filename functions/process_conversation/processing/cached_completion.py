@@ -4,6 +4,7 @@ Also called: LLM cache, memoization.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from functions.process_conversation.processing.urgency import choose_urgency
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation
-from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.errors import ModelFailed, TimedOut, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.models.model import ModelRole, Prompt
 from shared.domain.value import value
@@ -31,6 +32,8 @@ A = TypeVar("A", bound=ProcessingOutput)
 StoredAnswer = Mapping[str, Any]
 MAX_QUESTIONS = 2
 """How often an attempt asks for one answer, of which a part came malformed."""
+LAST_QUESTION_AFTER = timedelta(minutes=4)
+"""Past it an attempt asks nothing more: the platform ends a request after 540 seconds, and an answer may take 300."""
 
 
 def _keep(answer: A) -> A:
@@ -47,6 +50,7 @@ class Extraction:
     profile: Profile
     model: ChatModel
     lines: Sequence[Line]
+    began_at: datetime
 
     @property
     def context(self) -> Mapping[str, Any]:
@@ -57,7 +61,8 @@ class Extraction:
 async def start_extraction(
     deps: ProcessDeps, uid: UserId, conversation: Conversation, profile: Profile
 ) -> Extraction:
-    urgency = choose_urgency(conversation, deps.clock.now())
+    now = deps.clock.now()
+    urgency = choose_urgency(conversation, now)
     model = deps.model.for_user(uid, is_masked=profile.masks_private_data, urgency=urgency)
     return Extraction(
         deps=deps,
@@ -68,6 +73,7 @@ async def start_extraction(
         lines=await run_beside_the_loop(
             [conversation], partial(build_lines, conversation, profile.all_names)
         ),
+        began_at=now,
     )
 
 
@@ -86,7 +92,8 @@ async def complete_once(
     It is stored as that of a `stage`, the prompt's name unless given. An answer to another version of
     the prompt is not used again, nor one that covers something else than `covers`. `finish` adds what only
     this call knows. An answer of which a part came malformed is asked for once more, and so is a stored
-    one. Raises ModelFailed where it does not serve without that part; what came stays stored.
+    one. Raises ModelFailed where it does not serve without that part; what came stays stored. Raises ModelOutage also
+    where the attempt has lasted so long that the next one had better go on.
     """
     stage, covers = stage or prompt.name.rpartition("/")[2], covers or {}
     stored = await load_stored(extraction, stage, versions={prompt.version})
@@ -95,6 +102,7 @@ async def complete_once(
     for _ in range(MAX_QUESTIONS):
         if answer is not None and answer.is_complete:
             return answer
+        _check_time(extraction)
         new_answer = finish(await ask_model(extraction.model, role, prompt, schema))
         answer = new_answer.add(answer) if answer is not None else new_answer
         record = {
@@ -116,6 +124,12 @@ async def load_stored(
     documents = extraction.deps.stores.documents
     stored = await load_answer(documents, extraction.uid, extraction.conversation, stage)
     return stored if stored is not None and stored["prompt_version"] in versions else None
+
+
+def _check_time(extraction: Extraction) -> None:
+    """Raises ModelOutage."""
+    if extraction.deps.clock.now() - extraction.began_at > LAST_QUESTION_AFTER:
+        raise ModelOutage("The next attempt goes on") from TimedOut("The attempt lasted long")
 
 
 def _require_serving(answer: A | None, prompt: Prompt) -> A:

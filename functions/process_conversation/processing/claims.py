@@ -3,7 +3,7 @@
 Also called: distributed lock, locking.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from shared.data.conversations.announcements import claim_path, parse_claim
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
 from shared.data.conversations.conversations import conversation_path
+from shared.data.conversations.full_documents import make_room
 from shared.data.store.codec import dump, load
 from shared.domain.conversations.claim import (
     DELETED_HASH,
@@ -69,8 +70,8 @@ class Claims:
 
         For a deleted conversation the claim alone is returned. One that is done is claimed all the
         same if an earlier delivery of this message (the same `message_hash`) died while it wrote to
-        the index. Raises Unavailable while another attempt works on this content, and
-        MalformedDocument.
+        the index. A client's document without room for what we add is stored in parts.
+        Raises Unavailable while another attempt works on this content, and MalformedDocument.
         """
         path = conversation_path(uid, conversation_id)
         stored_claim_path = claim_path(uid, conversation_id)
@@ -83,6 +84,10 @@ class Claims:
             if conversation and is_done(conversation) and has_no_writer(previous, message_hash):
                 tx.write(*build_settling(stored_claim_path, previous))
                 return replace(conversation, held_by=None)
+            room: Mapping[str, Any] = {}
+            if document and conversation:
+                conversation, room, writes = make_room(path, conversation, document.fields)
+                tx.write(*writes)
             claim = acquire(
                 previous,
                 attempt=attempt,
@@ -97,9 +102,9 @@ class Claims:
             claimed = _apply_claim(conversation, claim)
             tx.write(Set(stored_claim_path, dump(require_claim(claimed))))
             is_shown_as_new = conversation.status == "processing" and conversation.failure is None
-            if not is_shown_as_new or conversation.listed_at is None:
+            if not is_shown_as_new or conversation.listed_at is None or room:
                 changes = {"status": "processing", "failure": None, "listed_at": self._clock.now()}
-                tx.write(Update(path, changes))
+                tx.write(Update(path, {**changes, **room}))
             return claimed
 
         return await self._documents.transaction(work)

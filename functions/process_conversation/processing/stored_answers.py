@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from functions.process_conversation.processing.claims import Claims, require_claim
+from shared.data.conversations.announcements import claim_path
 from shared.data.conversations.conversations import conversation_path
-from shared.domain.conversations.claim import Claim
+from shared.data.store.codec import dump
+from shared.domain.conversations.claim import Claim, advance
 from shared.domain.conversations.conversation import Conversation, transcript_hash
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.store.documents import Set
@@ -28,12 +30,15 @@ async def store_answer(
 ) -> None:
     """Store a model's answer beside the conversation. Raises Superseded.
 
-    Its hash tells whether the transcript is still the same, so the conversation is not read.
+    Its hash tells whether the transcript is still the same, so the conversation is not read. Attempts
+    and waits are counted anew from here.
     """
     stored = {**answer, "said_hash": transcript_hash(claimed)}
 
-    async def work(tx: Transaction, _: Claim) -> None:
+    async def work(tx: Transaction, claim: Claim) -> None:
         tx.write(Set(_answer_path(uid, claimed.id, stage), stored))
+        if (advanced := advance(claim)) != claim:
+            tx.write(Set(claim_path(uid, claimed.id), dump(advanced)))
 
     await claims.run_fenced(uid, claimed, work)
 

@@ -167,6 +167,11 @@ def record_chunks(claim: Claim, count: int) -> Claim:
     return replace(claim, chunk_count=max(claim.chunk_count, count))
 
 
+def advance(claim: Claim) -> Claim:
+    """Count attempts and waits anew: one that got further is cut off because it takes long, not by what it reads."""
+    return replace(claim, attempts=min(claim.attempts, 1), waits=0)
+
+
 def extend(claim: Claim, attempt: str, now: datetime) -> Claim:
     """Extend the leases that an attempt holds; what ended or was taken over stays as it is."""
     until = now + LEASE_TTL

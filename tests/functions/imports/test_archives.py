@@ -101,6 +101,22 @@ def test_an_export_brings_its_records_along():
     assert [person["name"] for person in contents.people] == ["Hilde"]
 
 
+def test_an_export_of_more_conversations_than_an_account_has_in_years_is_one_entry():
+    conversation = {"id": "talk", "transcript_segments": [{"text": "Yes."}], "record": {}}
+    files: dict[str, str | bytes] = {"profile.json": "{}"}
+    files |= {f"conversations/{n}.json": json.dumps(conversation) for n in range(20_001)}
+    files["conversations/broken.json"] = "{"
+
+    parts = read_parts("keepsake.zip", build_zip(files))
+
+    assert [(part.name, part.contents is None) for part in parts] == [
+        ("keepsake.zip/conversations", False),
+        ("keepsake.zip/conversations/broken.json", True),
+    ]
+    assert parts[0].contents is not None
+    assert len(parts[0].contents.restored) == 20_001
+
+
 def test_a_file_that_unpacks_to_far_more_is_refused():
     with pytest.raises(UnreadableFile, match="far more"):
         read_file("bomb.zip", build_zip({"a.txt": bytes(30_000_000)}))

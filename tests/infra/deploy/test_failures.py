@@ -15,6 +15,7 @@ QUOTA, POLICY, METRIC, BUDGET, TERMS = (
     "monthly_budget = 0",
     "accept them",
 )
+BILLING = "`gcloud billing projects link PROJECT"
 PLACE, APP_CHECK, SUBNET, START, SETTINGS, INDEX, NAME = (
     "FIRESTORE_LOCATION", "`gcloud services enable firebaseappcheck", "up to two hours", "A function did not start", "lacks settings", "still building indexes",
     "does not lead to it yet",
@@ -117,6 +118,33 @@ CASES = [
     ("is older than this source", 'Error: Unsupported attribute\n\n  on main.tf line 12, in locals:\n  12:   network = data.terraform_remote_state.foundation.outputs.network\n    ├────────────────\n    │ data.terraform_remote_state.foundation.outputs is object with 8 attributes\n\nThis object does not have an attribute named "network".'),
     ("lost the network", "curl: (6) Could not resolve host: storage.googleapis.com"),
     (INDEX, 'ABORTED: busy\n\n  with google_firestore_index.composite["{}"],'),
+    # Told by what the text carries itself: codes of operations, permissions, regions, accounts, secrets, images and values.
+    (BILLING, "ERROR: (gcloud.services.enable) FAILED_PRECONDITION: Billing account for project '522837608576' is not found. Billing must be enabled for activation of service(s) 'run.googleapis.com' to proceed.\n- '@type': type.googleapis.com/google.rpc.ErrorInfo\n  domain: serviceusage.googleapis.com/billing-enabled\n  reason: UREQ_PROJECT_BILLING_NOT_FOUND"),
+    (BILLING, "Error: googleapi: Error 403: The billing account for the owning project is disabled in state absent, accountDisabled\n\n  with google_storage_bucket.blobs,"),
+    ("(constraints/gcp.resourceLocations)", 'Error: Error creating Secret: googleapi: Error 400: Constraint constraints/gcp.resourceLocations violated for [orgpolicy:projects/1234567890] attempting to create a secret in [global]\n\n  with google_secret_manager_secret.this["openai"],'),
+    ("(Cloud Run Service Agent)", 'Error: Error creating Service: googleapi: Error 403: Google Cloud Run Service Agent service-1@serverless-robot-prod.iam.gserviceaccount.com must have permission to read the image, europe-west1-docker.pkg.dev/demo/keepsake/app@sha256:ab. Ensure that the provided container image URL is correct.\n\n  with google_cloud_run_v2_service.function["chat"],'),
+    ("(service-1@gcp-sa-eventarc)", 'Error: Error setting IAM policy for project "demo": googleapi: Error 400: Service account service-1@gcp-sa-eventarc.iam.gserviceaccount.com does not exist., badRequest\n\n  with google_project_iam_member.eventarc_agent,'),
+    ("(Cloud Run service agent)", "Error: Error waiting to create Service: Error waiting for Creating Service: Error code 7, message: Cloud Run service agent needs permission compute.subnetworks.use: Required 'compute.subnetworks.use' permission for 'projects/demo/regions/europe-west1/subnetworks/keepsake'"),
+    ("the permission artifactregistry.repositories.uploadArtifacts.", 'denied: Permission "artifactregistry.repositories.uploadArtifacts" denied on resource "projects/demo/locations/europe-west1/repositories/keepsake" (or it may not exist)\nERROR: push attempt 1 detected failure, retrying'),
+    ("the permission eventarc.events.receiveEvent.", 'Error: Error creating Trigger: googleapi: Error 400: Invalid resource state for "": Permission "eventarc.events.receiveEvent" denied on resource (or it may not exist)\n\n  with google_eventarc_trigger.conversation_written,'),
+    ("the permission storage.objects.get.", "ERROR: (gcloud.builds.submit) INVALID_ARGUMENT: could not resolve source: googleapi: Error 403: 1-compute@developer.gserviceaccount.com does not have storage.objects.get access to the Google Cloud Storage object., forbidden"),
+    ("the permission serviceusage.services.use.", "Error: Error creating Service: googleapi: Error 403: Caller does not have required permission to use project demo. Grant the caller the roles/serviceusage.serviceUsageConsumer role, or a custom role with the serviceusage.services.use permission. reason: USER_PROJECT_DENIED"),
+    ("no image europe-west1-docker.pkg.dev/demo/keepsake/app:", "Error: Error waiting to create Service: Error waiting for Creating Service: Error code 5, message: Image 'europe-west1-docker.pkg.dev/demo/keepsake/app@sha256:77' not found.\n\n  with google_cloud_run_v2_service.function[\"library\"],"),
+    ("The secret OPENAI_API_KEY has no value", "Error: Error waiting to create Service: Error waiting for Creating Service: Error code 9, message: Revision 'chat-00001-abc' is not ready and cannot serve traffic. spec.template.spec.containers[0].env[7].value_from.secret_key_ref.name: Secret projects/1/secrets/OPENAI_API_KEY/versions/latest was not found"),
+    ("The secret PINECONE_API_KEY has no value", "Error: Error waiting to create Service: Error code 7, message: Permission denied on secret: projects/1/secrets/PINECONE_API_KEY/versions/latest for Revision service account chat@demo.iam.gserviceaccount.com."),
+    ("does not offer this service in europe-west12", 'Error: Error creating Job: googleapi: Error 403: The principal (user or service account) lacks IAM permission "cloudscheduler.jobs.create" for the resource "projects/demo/locations/europe-west12" (or the resource may not exist).\n\n  with google_cloud_scheduler_job.sweep,'),
+    ("does not offer this service in europe-west99", "Error: Error creating Repository: googleapi: Error 404: Location europe-west99 is not found or access is unauthorized.\n\n  with google_artifact_registry_repository.images,"),
+    ("does not offer this service in africa-south1", "Error: Error creating Trigger: googleapi: Error 400: The request was invalid: the location of trigger africa-south1 is not supported\n\n  with google_eventarc_trigger.conversation_written,"),
+    ("The subnet has no address left", "Error: Error waiting to create Service: Error waiting for Creating Service: Error code 8, message: Failed to allocate IP addresses in projects/demo/regions/europe-west1/subnetworks/keepsake. IP_SPACE_EXHAUSTED"),
+    ("the value 10.8.0.0/20 of resource.ipCidrRange", "Error: Error creating Subnetwork: googleapi: Error 400: Invalid value for field 'resource.ipCidrRange': '10.8.0.0/20'. Invalid IPCidrRange: 10.8.0.0/20 conflicts with existing subnetwork 'default' in region 'europe-west1'., invalid"),
+    ("(Mutate requests per minute)", "Error: Error when reading or editing Project Service demo/run.googleapis.com: googleapi: Error 429: Quota exceeded for quota metric 'Mutate requests' and limit 'Mutate requests per minute' of service 'serviceusage.googleapis.com' for consumer 'project_number:1'."),
+    ("(IN_USE_ADDRESSES)", "Error: Error creating GlobalAddress: googleapi: Error 403: Quota 'IN_USE_ADDRESSES' exceeded.  Limit: 8.0 globally.\n\tmetric name = compute.googleapis.com/global_in_use_addresses\n\n  with google_compute_global_address.front,"),
+    ("A quota of the project", "ERROR: (gcloud.builds.submit) FAILED_PRECONDITION: due to quota restrictions, cannot run builds in this region."),
+    ("wait 240 seconds", "Error: Error creating Database: googleapi: Error 400: Database ID '(default)' is not available in project 'demo'. Please retry in 240 seconds.\n"),
+    ("belongs to somebody else", "Error: googleapi: Error 409: The requested bucket name is not available. The bucket namespace is shared by all users of the system., conflict\n\n  with google_storage_bucket.console,"),
+    (INDEX, 'Error: Error creating Field: googleapi: Error 400: Operation on field is already in progress: projects/demo/databases/(default)/collectionGroups/runs/fields/due_at\n\n  with google_firestore_field.exempt["due_at"],'),
+    ("(Firebase App Check)", "Error: Error creating ServiceConfig: googleapi: Error 403: Firebase App Check API has not been used in project 123456 before or it is disabled."),
+    ("gcloud auth login", "Error: Attempted to load application default credentials since neither `credentials` nor `access_token` was set in the provider block.  No credentials loaded. To use your gcloud credentials, run 'gcloud auth application-default login'"),
 ]  # fmt: skip
 
 
