@@ -8,7 +8,7 @@ import anyio
 from shared import telemetry
 from shared.data.search.question_meaning import WAIT_S, QuestionMeanings
 from shared.domain.ids import UserId
-from shared.retrieval.denials import DENIES
+from shared.retrieval.denials import DENIES, measure_denial
 
 
 async def is_of_one_polarity(
@@ -20,7 +20,9 @@ async def is_of_one_polarity(
     """
     with anyio.move_on_after(WAIT_S):
         try:
-            denials = [await meanings.measure_denial(uid, text) for text in (quote, statement)]
+            denials = [
+                await meanings.compare(uid, text, measure_denial) for text in (quote, statement)
+            ]
         except Exception as error:  # noqa: BLE001 - whatever fails, the words decide
             telemetry.warning("polarity_not_read", error=type(error).__name__)
         else:
