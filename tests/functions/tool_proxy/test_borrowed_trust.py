@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from functions.tool_proxy.registry.borrowed_trust import (
-    BORROWS,
     list_examples,
     load_table,
-    measure_trust,
     sounds_trusted,
 )
 from functions.tool_proxy.registry.registration import SOUNDS_TRUSTED, UNKNOWN_AUTHOR
