@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from functions.tool_proxy.registry import borrowed_trust
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
@@ -20,6 +21,7 @@ def main() -> None:
         (intents.load_examples().table, intents.load_examples().spoken),
         (tasks.load_examples().table, tasks.load_examples().spoken),
         (denials.load_table(), denials.list_examples()),
+        (borrowed_trust.load_table(), borrowed_trust.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

@@ -132,6 +132,7 @@ class AfterTurnDeps:
     model: Models
     stores: Stores
     quotas: Quotas
+    meanings: QuestionMeanings
     harm_limit: float = inf
     link_checker: LinkChecker | None = None
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from shared.data.account.quotas import Quotas
     from shared.data.apps.app_listings import AppListings
     from shared.data.apps.signing_secrets import SigningSecrets
+    from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.stores import Stores
     from shared.ports import Clock, Egress, Identity, Models, NewId, ServiceIdentity, Tasks
     from shared.security.delegations import Delegations
@@ -51,6 +52,13 @@ class ToolProxyDeps(CallDeps):
     signing_secrets: SigningSecrets
     listings: AppListings
     public_url: str
+
+
+@value
+class RegistryDeps(ToolProxyDeps):
+    """What naming an app needs, too."""
+
+    meanings: QuestionMeanings
 
 
 @value

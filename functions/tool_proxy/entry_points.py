@@ -1,6 +1,6 @@
 """Entry points of the tool proxy: calls of tools, the apps that serve them, and their webhooks."""
 
-from functions.tool_proxy.deps import CallDeps, DeliveryDeps, ToolProxyDeps
+from functions.tool_proxy.deps import CallDeps, DeliveryDeps, RegistryDeps, ToolProxyDeps
 from shared.edge.declare.entry_points import EntryPoint
 
 _WEBHOOKS = "functions.tool_proxy.webhooks.webhook_routes"
@@ -16,7 +16,7 @@ ENTRY_POINTS = (
     ),
     EntryPoint(
         name="apps",
-        deps=ToolProxyDeps,
+        deps=RegistryDeps,
         first="functions.tool_proxy.routes:ROUTES",
         routes=(),
         stores=("apps", "call_log", "connections"),

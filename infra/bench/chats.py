@@ -85,6 +85,7 @@ async def _fill(world: ChatFixture, deps: ChatDeps, session_id: SessionId, count
         model=UnmaskedModels(model=OfflineModel()),
         stores=deps.stores,
         quotas=deps.quotas,
+        meanings=deps.meanings,
     )
     await after_turn(after_turn_deps, ADA, session_id, newest.id, SAFE_WINDOW_TOKENS)
 

@@ -14,8 +14,6 @@ from typing import Literal
 from shared.retrieval.examples import ExampleTable
 
 Polarity = Literal["denies", "affirms"]
-DENIES = 0.52
-"""How much words lean to those that deny, from 0 to 1, as of which they do."""
 _DENIES: Sequence[Polarity] = ("denies",)
 _AFFIRMS: Sequence[Polarity] = ("affirms",)
 _FILE = Path(__file__).with_suffix(".json")

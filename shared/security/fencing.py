@@ -16,6 +16,14 @@ from shared.security.visible_text import strip_invisible
 _FENCE_TAG = re.compile(r"<(?=[^\w<]{0,8}data)", re.IGNORECASE)
 """Whatever signs stand between: a reader takes many for the stroke of an end."""
 _ANY_BRACKET = re.compile("[<＜﹤]")
+_LETTERS = str.maketrans(
+    {
+        alike: letter
+        for letter, shapes in {"d": "ԁɖᏧᑯꓒ", "a": "аɑαᴀꭺꓮАΑᎪᗅ", "t": "тτᴛꭲꓔТΤᎢ"}.items()
+        for alike in shapes
+    }
+)
+"""Letters of other alphabets that look like those of a tag (UTS 39)."""
 _UNSEEN = frozenset({"Cc", "Cf", "Mn", "Me"})
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and signs that are empty to see."""
@@ -24,7 +32,7 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 def fence_untrusted(text: str, source: Source) -> str:
     """Wrap `text` in a data fence that names its source; nothing in the text can close the fence.
 
-    A tag counts as a reader sees it: without format characters, and with full-width letters as plain ones.
+    A tag counts as a reader sees it: without format characters, and with full-width letters and look-alikes as plain ones.
     """
     source_label = escape(_disarm(" ".join(strip_invisible(str(source)).split())))
     return f'<data from="{source_label}">\n{_disarm(text)}\n</data>'
@@ -51,4 +59,4 @@ def _read_seen(text: str) -> Iterator[tuple[int, str]]:
             if sign.isprintable() or sign.isspace():
                 yield place, sign
         elif sign not in _BLANK and unicodedata.category(sign) not in _UNSEEN:
-            yield place, unicodedata.normalize("NFKC", sign)
+            yield place, unicodedata.normalize("NFKC", sign).translate(_LETTERS)

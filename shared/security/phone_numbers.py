@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
+from shared.security.plain_form import WORD_END
+
 COUNTRIES = ("US", "GB", "DE", "FR", "ES", "IT", "JP", "BR", "IN", "CN", "MX", "AU")
 """Countries whose national formats are known. Each more costs time, and finds numbers that are none."""
 
@@ -23,6 +25,8 @@ _OTHER_SIGNS = frozenset("-/.")
 """Each of them has one."""
 _SPOKEN = re.compile(r"\d(?<![\w.,].)(?:, ?\d){8,15}+(?!\w|[.,] ?\d)")
 """Digits said one by one: shorter rows are as often counts."""
+_CHINESE_MOBILE = re.compile(rf"{WORD_END}[: ]{{0,2}}(1[3-9]\d{{9}})(?!\d)")
+"""Behind a letter of a script without spaces, since nobody groups it."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _COUNTING = "0123456789012345678"
 _GROUP = re.compile(r"\(([^()]*)\)")
@@ -44,6 +48,7 @@ def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
     A number without its country's code counts where it begins with 0 or a bracket, or is grouped as
     its country groups them: other rows of digits may as well be the number of an order.
     """
+    yield from (mobile.span(1) for mobile in _CHINESE_MOBILE.finditer(text))
     for run in _CANDIDATE.finditer(text):
         for offset, candidate in _list_candidates(run[0]):
             for start, end in _find_in(candidate):

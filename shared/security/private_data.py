@@ -5,6 +5,7 @@ Names of people and street addresses have no form, so they are not found.
 Also called: PII, personal data.
 """
 
+import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal
@@ -107,10 +108,19 @@ def _is_written_out(text: str, secret: secrets.Secret) -> bool:
     before = text[max(secret.start - _MAX_NAME_CHARS, 0) : secret.start]
     is_code = _CODE_VALUE.fullmatch(text[secret.start : secret.end])
     if secret.kind == "authorization":
-        return not is_code
+        return not is_code or _holds_login(text[secret.start : secret.end])
     if secret.kind == "named_secret":
         return not _ID_NAME.search(before) and not (is_code and _CODE_NAME.search(before))
     return True
+
+
+def _holds_login(value: str) -> bool:
+    """Tell a name and a password, or a token with a head, in base64 from the name of a variable."""
+    try:
+        held = base64.b64decode(value.partition(".")[0] + "==", altchars=b"-_")
+    except ValueError:
+        return False
+    return held.isascii() and (b":" in held or held.startswith(b"{"))
 
 
 def join_overlaps(spans: Iterable[PrivateSpan]) -> Iterator[PrivateSpan]:

@@ -42,7 +42,7 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 _NAMES = (
     r"(?i)(?:pass(?:word|wd|phrase|code)|(?:\b|_)pass|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
-    r"(?:access[_-]?)?(?:key|id|token|secret)|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
+    r"(?:access[_-]?)?(?:key|id|token|secret)|secret[_-]?key[_-]?base|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
 )
 _NAME_ENDS = (
     *(
@@ -54,6 +54,7 @@ _NAME_ENDS = (
         "secret",
         "token",
         "key",
+        "base",
         "id",
         "credential",
         "credentials",
@@ -85,7 +86,7 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"|xai|pplx|pcsk|shpat|dop_v1|lin_api|ntn|r8|tvly|ks_mcp|ks_dev|ks_oac|ks_oat|ks_ort|omi_mcp|omi_dev)[_-]"
         r"(?=[A-Za-z_/+=-]{0,40}[0-9])[\w/+=-]{8,}+"
         r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
-        r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
+        r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
         r")"
     ),
     "authorization": (
@@ -99,6 +100,9 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
     "url_credentials": (
         r"(?i)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
         r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
+        r"|(?<![\w-])(?:-u|--user|--proxy-user)[ =][\"']?(?P<login>[a-z][^\s:\"'$]{0,60}:[^\s\"'$]{4,100})"
+        r"|(?<!\w)sshpass[ ]{1,3}-p[ ]?[\"']?(?P<shell>[^\s\"'$]{4,100})"
+        r"|(?<!\w)mysql[a-z]{0,8}(?: -?[^\s]{1,40}){0,6}? -p(?P<database>[^\s\"'$]{4,100})"
     ),
     "named_secret": "[:=]",
     "card_number": (

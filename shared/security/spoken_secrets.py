@@ -21,6 +21,7 @@ _NAMES: Final[Mapping[str, Any]] = json.loads(
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
 _MIN_CHARS: Final = 4
+_MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
@@ -65,13 +66,14 @@ def _find_value(
     is_linked = bool(between["link"])
     is_number = group == "codes" or plain.text[slice(*name)].isupper()
     digits_count = group != "keys" and (is_linked or is_number)
-    if _is_secret(secret, is_linked=is_linked, digits_count=digits_count):
+    min_chars = _MIN_CODE_CHARS if group == "codes" else _MIN_CHARS
+    if _is_secret(secret, min_chars=min_chars, is_linked=is_linked, digits_count=digits_count):
         return value.start(), value.start() + len(secret)
     return None
 
 
-def _is_secret(secret: str, *, is_linked: bool, digits_count: bool) -> bool:
-    if len(secret) < _MIN_CHARS or _CODE.search(secret):
+def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
+    if len(secret) < min_chars or _CODE.search(secret):
         return False
     has_digit = any(map(str.isdigit, secret))
     if not any(map(str.isalpha, secret)):
@@ -100,8 +102,8 @@ def _compile_between() -> re.Pattern[str]:
     link = rf"(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
     of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
     own = rf"[ ](?:{'|'.join(_NAMES['own'])})(?!\w)"
-    aside = r"[ ]?\([^\s()]{1,30}\)"
+    aside = r"[ ]?\([^\n()]{1,30}\)"
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside})?[ ]{{0,3}}(?P<link>{link})|(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
+        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside})?[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
         r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
     )

@@ -132,6 +132,7 @@ def build_after_turn_app(_: PineconeVectors) -> Starlette:
         clock=SystemClock(),
         model=UnmaskedModels(model=OfflineModel()),
         stores=Stores(create_documents()),
+        meanings=QuestionMeanings(),
         quotas=Quotas(create_documents(), CLOUD_LIMITS),
     )
     return build_application("after_turn", AFTER_TURN_ROUTES, deps)

@@ -5,7 +5,7 @@ A text that somebody else wrote may ask for a memory or a task; its words are no
 Also called: taint tracking, provenance check.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -17,17 +17,31 @@ _NAMES_OF_OWNER = frozenset(tokenize("user owner"))
 """Facts call the owner so, who says “I”."""
 
 
-def stand_in_own_words(texts: Iterable[str], own_texts: Iterable[str]) -> bool:
+Agree = Callable[[str, str], Awaitable[bool]]
+"""Tells whether a message, where its words prove a text, says so and does not deny it."""
+
+
+async def stand_in_own_words(
+    texts: Iterable[str], own_texts: Iterable[str], agree: Agree | None = None
+) -> bool:
     """Tell whether each word that means something in each text stands in one message of its owner, which proves it.
 
     A text that means nothing by its words, such as a sign, is nobody's.
     """
     own = [(text, frozenset(tokenize(text))) for text in own_texts]
-    return all(
-        any(_list_meant(text) <= terms and proves(own_text, text) for own_text, terms in own)
-        for text in texts
-        if text.strip()
-    )
+    for text in filter(str.strip, texts):
+        meant = _list_meant(text)
+        proving = (said for said, terms in own if meant <= terms and proves(said, text))
+        if not await _says_any(proving, text, agree):
+            return False
+    return True
+
+
+async def _says_any(proving: Iterable[str], text: str, agree: Agree | None) -> bool:
+    for said in proving:
+        if agree is None or await agree(said, text):
+            return True
+    return False
 
 
 def _list_meant(text: str) -> AbstractSet[str]:

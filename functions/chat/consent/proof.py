@@ -9,7 +9,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -59,6 +59,18 @@ def proves(quote: str, statement: str) -> bool:
                 return False
     amounts = _list_signs_of_amounts(statement) - _list_signs_of_amounts(quote)
     return bool(wanted) and not amounts and found >= MIN_SHARE * wanted
+
+
+def find_bearing_clause(quote: str, statement: str) -> str:
+    """Return the clause of a quotation that has most words of a statement: what it says else is no matter."""
+    terms = [term for clause, _ in _split_clauses(statement) for term in clause]
+    clauses = filter(str.strip, _CLAUSE_END.split(unicodedata.normalize("NFKC", quote)))
+    return max(clauses, key=partial(_count_borne, terms), default=quote)
+
+
+def _count_borne(terms: Sequence[str], clause: str) -> int:
+    said = tokenize(_NUMBER_EDGE.sub(" ", clause))
+    return sum(any(_is_like(term, each) for each in said) for term in terms)
 
 
 def has_negation(text: str) -> bool:

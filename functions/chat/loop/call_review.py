@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import anyio
-from anyio import to_thread
 
 from functions.chat import user_texts
 from functions.chat.consent.call_words import Reader
@@ -236,7 +235,7 @@ class CallReview:
 
     async def _judge_call(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Judge a call; one that would tell too much tells what the owner's message gives for it, if it does."""
-        verdict = await to_thread.run_sync(self.policy.judge, tool, call)  # it reads tables
+        verdict = await self.policy.judge(tool, call)
         if tool is None or verdict.reason != "disclosure":
             return verdict
         derived = await self._derive(tool, call)

@@ -15,6 +15,8 @@ from math import inf, log2
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from anyio import to_thread
+
 from functions.chat.consent.link_choice import choose_links
 from functions.chat.consent.own_words import list_texts
 from functions.chat.consent.taint import Taint
@@ -143,23 +145,25 @@ class ToolPolicy:
                     if not _is_known_to(other_maker, maker):
                         private_texts.include(self._index(outcome.values_text))
 
-    def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
+    async def judge(self, tool: Tool | None, call: ParsedCall) -> Verdict:
         """Return what becomes of a call. What cannot run anyway needs no question."""
         if tool is None or call.arguments is None:
             return Verdict(call=call)
         if reason := _find_reason(tool, call.arguments):
             return Verdict(call=call, reason=reason)
-        if self._writes_foreign_words(tool, call.arguments):
+        if await self._writes_foreign_words(tool, call.arguments):
             return Verdict(call=call, reason="foreign_words")
         if not tool.maker or tool.always_allowed or self._is_free_search(tool):
             return Verdict(call=call)
-        return self._judge_disclosure(tool, call, call.arguments)
+        return await to_thread.run_sync(  # it reads tables
+            self._judge_disclosure, tool, call, call.arguments
+        )
 
-    def _writes_foreign_words(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
+    async def _writes_foreign_words(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call would write into the library what its owner did not say, once others were read."""
         if tool.maker or tool.tool_class != "write":
             return False
-        return bool(self.taint.find_kinds(*list_texts(arguments, tool.spec.parameters)))
+        return bool(await self.taint.find_kinds(*list_texts(arguments, tool.spec.parameters)))
 
     def list_returned(self, maker: str) -> list[str]:
         """Return what a maker returned in what the model was given, the oldest first."""

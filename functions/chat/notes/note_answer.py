@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from functions.chat.consent.nobodys_words import is_owners_word
+from functions.chat.consent.polarity import is_borne
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
@@ -23,7 +24,11 @@ from functions.chat.notes.build_notes import (
 from functions.chat.notes.given_details import load_private_terms
 from functions.chat.notes.model_outputs import FirstNotesOutput, NotesOutput
 from functions.chat.notes.private_details import hide_private
-from functions.chat.notes.suggested_actions import build_actions, has_memory_suggestions
+from functions.chat.notes.suggested_actions import (
+    build_actions,
+    has_memory_suggestions,
+    select_borne,
+)
 from shared import prompts, telemetry
 from shared.domain.account.profile import Profile
 from shared.domain.chats.branches import Path, build_path_to, get_notes_on
@@ -224,6 +229,7 @@ async def _suggest_actions(
     if output is None or session.app_id is not None or not is_owners_word(read.question):
         return ()
     asked = read.question.text
+    output = await select_borne(output, partial(is_borne, deps.meanings, uid))
     memories = (
         await deps.stores.memories.list_newest(uid, limit=MAX_KNOWN)
         if has_memory_suggestions(output, asked)

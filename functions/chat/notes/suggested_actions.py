@@ -5,9 +5,10 @@ A model names no entry: code finds the memory that its words are about, among th
 Also called: quick actions.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from zoneinfo import ZoneInfo
 
+from functions.chat.consent.own_words import Agree
 from functions.chat.consent.proof import is_proved
 from functions.chat.notes.model_outputs import (
     MemorySuggestion,
@@ -30,12 +31,30 @@ from shared.retrieval.terms import tokenize
 from shared.security.visible_text import strip_invisible
 
 MAX_NAME_CHARS = 200
+_CODES: Collection[SettingName | None] = ("language", "time_zone")
 MIN_SHARE = 0.6
 """Of a memory's words, so many have to stand in a suggestion that is about it."""
 
 
 def has_memory_suggestions(output: NotesOutput, asked: str) -> bool:
     return any(stands_in_words(each.quote, asked) for each in output.memory_suggestions)
+
+
+async def select_borne(output: NotesOutput, is_borne: Agree) -> NotesOutput:
+    """Return the suggestions without values that the owner's words do not bear; a code has none of them."""
+    memories = [
+        each
+        for each in output.memory_suggestions
+        if each.operation == "delete" or await is_borne(each.quote, each.fact)
+    ]
+    settings = [
+        each
+        for each in output.setting_suggestions
+        if each.setting in _CODES or await is_borne(each.quote, each.value)
+    ]
+    return output.model_copy(
+        update={"memory_suggestions": memories, "setting_suggestions": settings}
+    )
 
 
 def build_actions(
@@ -124,7 +143,7 @@ def _build_setting_actions(
 
 def _is_asked_for(suggestion: SettingSuggestion, chosen: str, asked: str) -> bool:
     """Tell whether the owner's words prove a value; what is chosen by its code has none of them."""
-    if suggestion.setting in ("language", "time_zone"):
+    if suggestion.setting in _CODES:
         return stands_in_words(suggestion.quote, asked)
     return is_proved(chosen, suggestion.quote, asked)
 

@@ -9,8 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from functions.chat.consent.polarity import is_of_one_polarity
-from functions.chat.consent.proof import proves
+from functions.chat.consent.polarity import is_borne
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
@@ -197,20 +196,14 @@ async def _settle(
     arcs = [other.text for other in newest if other.created_at < arc.created_at]
     recordings = [f"{memory.content}\n{memory.evidence}" for memory in held_elsewhere]
     promote = partial(is_promoted, said=said, about=arc.summary, earlier=[*arcs, *recordings])
+    prove = partial(is_borne, deps.meanings, uid)
     promoted = [statement for statement in arc.statements if promote(statement)]
-    proved = [statement for statement in promoted if await _is_proved(deps, uid, statement)]
+    proved = [statement for statement in promoted if await prove(statement.quote, statement.text)]
     await _write_facts(deps, uid, arc, stretch[-1], [s for s in proved if s.use == "fact"])
     await _write_rules(deps, uid, [s for s in proved if s.use == "rule"])
     await _suggest(deps, uid, stretch, [s for s in promoted if s.use == "fact" and s not in proved])
     held = tuple(statement for statement in arc.statements if statement not in promoted)
     await deps.stores.arcs.change(uid, arc.id, statements=held, is_settled=True)
-
-
-async def _is_proved(deps: StretchDeps, uid: UserId, statement: Statement) -> bool:
-    quote, text = statement.quote, statement.text
-    if not proves(quote, text):
-        return False
-    return statement.use != "fact" or await is_of_one_polarity(deps.meanings, uid, quote, text)
 
 
 async def _write_facts(

@@ -119,7 +119,7 @@ async def remember_fact(
 ) -> ResultRenderer:
     """Write the fact once; the change can be undone from the answer."""
     _check_length(arguments.category, arguments.fact)
-    kinds = taint.find_kinds(arguments.fact)
+    kinds = await taint.find_kinds(arguments.fact)
     change = await write_fact(deps, uid, arguments.fact, arguments.category, kinds)
     if change is None:
         return render_fixed(f"This is remembered already: “{arguments.fact}”")
@@ -154,7 +154,7 @@ async def _update_memory(
         deps.clock,
         uid,
         known.id,
-        taint.find_kinds(arguments.fact),
+        await taint.find_kinds(arguments.fact),
         content=arguments.fact,
     )
     text = f"Changed the memory “{before.content}” to “{after.content}”"

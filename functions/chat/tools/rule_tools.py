@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.consent.proof import proves
+from functions.chat.consent.polarity import is_borne
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
@@ -81,8 +81,9 @@ async def _save_rule(
         raise ToolRefused(NOT_SAID)
     now = deps.clock.now()
     rule = Rule(id=RuleId(deps.new_id()), text=" ".join(arguments.text.split()), created_at=now)
-    if proves(arguments.user_quote, rule.text):  # else it rests on the owner's yes alone
+    if await is_borne(deps.meanings, uid, arguments.user_quote, rule.text):
         rule = replace(rule, message_id=message_id, quote=arguments.user_quote)
+    # else it rests on the owner's yes alone
     try:
         await deps.stores.profiles.change_rules(uid, partial(add_rule, rule=rule, now=now))
     except Invalid as error:

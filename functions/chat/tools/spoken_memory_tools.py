@@ -1,6 +1,7 @@
 """Memory tool of a voice session: it writes only what the words that the owner said prove."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -51,17 +52,19 @@ class RememberSpoken(Remember):
 
 def build_spoken_memory_tools(deps: ChatDeps, uid: UserId, spoken: Spoken) -> list[Tool]:
     """Build the tool over what was spoken of late."""
+    agree = partial(is_of_one_polarity, deps.meanings, uid)
 
     async def remember(arguments: RememberSpoken) -> ResultRenderer:
         fact, quote = arguments.fact, arguments.user_quote
         is_said = any(is_proved(fact, quote, text) for text in spoken.said)
-        if is_said and await is_of_one_polarity(deps.meanings, uid, quote, fact):
+        if is_said and await agree(quote, fact):
             return await remember_fact(deps, uid, Taint(spoken.said), arguments)
         if not any(stands_in_words(quote, text) for text in spoken.said):
             raise ToolRefused(NOT_SAID)
         if not spoken.is_agreed(fact):
             raise ToolRefused(NOT_PROVED)
-        return await remember_fact(deps, uid, Taint(spoken.said, (LIBRARY.text_kind,)), arguments)
+        taint = Taint(spoken.said, (LIBRARY.text_kind,), agree)
+        return await remember_fact(deps, uid, taint, arguments)
 
     return [
         build_builtin_tool(

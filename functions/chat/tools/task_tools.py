@@ -180,7 +180,7 @@ async def _create_action_item(
         updated_at=now,
         due_at=arguments.due_at,
         edited=True,
-        read_kinds=taint.find_kinds(arguments.description),
+        read_kinds=await taint.find_kinds(arguments.description),
     )
     created_item = await deps.stores.action_items.add(uid, item)
     if created_item.due_at:
@@ -200,7 +200,7 @@ async def _update_action_item(
     if arguments.completed is not None:
         changes["completed_at"] = now if arguments.completed else None
     if arguments.description is not None:
-        changes["read_kinds"] = taint.find_kinds(arguments.description)
+        changes["read_kinds"] = await taint.find_kinds(arguments.description)
     try:
         before, after = await deps.stores.action_items.change_from(
             uid, arguments.action_item_id, updated_at=now, edited=True, **changes

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
+from functions.chat.consent.own_words import Agree
 from functions.chat.consent.taint import Taint
 from functions.chat.context.known import Known
 from functions.chat.context.page import Page
@@ -12,12 +13,14 @@ from shared.domain.provenance import LIBRARY, TextKinds, join_kinds
 _LIBRARY_KINDS: TextKinds = (LIBRARY.text_kind,)
 
 
-def build_taint(text: str, documents: TurnContext, page: Page | None) -> Taint:
+def build_taint(
+    text: str, documents: TurnContext, page: Page | None, agree: Agree | None = None
+) -> Taint:
     """Return what a turn has read before its first call of a model."""
     writers = find_writers(text, is_offered=documents.is_offered)
     own_texts = [message.text for message in documents.window if is_owners_word(message)]
     kinds = join_kinds(writers, *_list_kinds(documents, page))
-    return Taint([*([] if writers else [text]), *own_texts], kinds)
+    return Taint([*([] if writers else [text]), *own_texts], kinds, agree)
 
 
 def _list_kinds(documents: TurnContext, page: Page | None) -> Iterator[TextKinds]:

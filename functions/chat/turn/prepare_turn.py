@@ -8,6 +8,7 @@ from functools import partial
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
 from functions.chat.consent.nobodys_words import find_writers, has_pasted_text
+from functions.chat.consent.polarity import is_of_one_polarity
 from functions.chat.context.window import (
     compute_room,
     is_summary_due,
@@ -279,7 +280,8 @@ def _build_voices(
     decided: Confirmation | None,
     roles: Sequence[ModelRole],
 ) -> Sequence[Voice]:
-    taint = build_taint(asked.text, documents, asked.question.page)
+    agree = partial(is_of_one_polarity, deps.meanings, asked.uid)
+    taint = build_taint(asked.text, documents, asked.question.page, agree)
     tools = QuestionTools(
         deps=deps,
         uid=asked.uid,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from functions.tool_proxy.accounts.connections import consume_authorization
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import RegistryDeps, ToolProxyDeps
 from functions.tool_proxy.mcp_servers import tokens
 from functions.tool_proxy.mcp_servers.errors import AuthorizationNeeded, ProtocolError
 from functions.tool_proxy.mcp_servers.local_egress import allow_local
@@ -39,7 +39,7 @@ class ConnectResult:
 
 
 async def add(
-    deps: ToolProxyDeps, owner: UserId, describe: Callable[[App], App], *, may_be_local: bool
+    deps: RegistryDeps, owner: UserId, describe: Callable[[App], App], *, may_be_local: bool
 ) -> ConnectResult:
     """Create an app for a server.
 

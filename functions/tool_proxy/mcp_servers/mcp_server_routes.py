@@ -2,7 +2,7 @@
 
 from starlette.responses import Response
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import RegistryDeps, ToolProxyDeps
 from functions.tool_proxy.mcp_servers import connect
 from functions.tool_proxy.mcp_servers.connect import ConnectResult
 from functions.tool_proxy.mcp_servers.mcp_server_schemas import (
@@ -24,7 +24,7 @@ from shared.edge.declare.routes import Call, route
     max_bytes=65_536,
     check="revocation",
 )
-async def add_server(deps: ToolProxyDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
+async def add_server(deps: RegistryDeps, call: Call[McpAppIn]) -> McpAppOut | Response:
     body = call.body
     result = await connect.add(deps, call.uid, body.apply_to, may_be_local=body.allow_local)
     return _to_response(deps, result)

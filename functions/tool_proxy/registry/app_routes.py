@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import RegistryDeps, ToolProxyDeps
 from functions.tool_proxy.registry import access, credentials, registration
 from functions.tool_proxy.registry.logos import MAX_UPLOAD_BYTES
 from functions.tool_proxy.registry.reviews import list_reviews
@@ -48,7 +48,7 @@ APP_FORM = Form(json_field="app_data", file_field="file", max_file_bytes=MAX_UPL
     max_bytes=MAX_APP_BYTES,
     form=APP_FORM,
 )
-async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
+async def create_app(deps: RegistryDeps, call: Call[AppIn]) -> OwnedAppOut:
     app = await registration.register_app(
         deps,
         call.uid,
@@ -68,7 +68,7 @@ async def create_app(deps: ToolProxyDeps, call: Call[AppIn]) -> OwnedAppOut:
     form=APP_FORM,
     ignores_unknown_fields=True,
 )
-async def change_app(deps: ToolProxyDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
+async def change_app(deps: RegistryDeps, call: Call[AppPatchIn]) -> OwnedAppOut:
     app = await registration.change_app(
         deps,
         call.uid,

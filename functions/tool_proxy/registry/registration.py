@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from functions.tool_proxy.deps import ToolProxyDeps
+from functions.tool_proxy.deps import RegistryDeps, ToolProxyDeps
 from functions.tool_proxy.outbound_quota import count_request
 from functions.tool_proxy.ports import WELL_KNOWN_PATH, Manifest, TransportName
 from functions.tool_proxy.registry.access import load_display_name, require_owned
 from functions.tool_proxy.registry.app_addresses import check_addresses
 from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
+from functions.tool_proxy.registry.borrowed_trust import sounds_trusted
 from functions.tool_proxy.registry.credentials import create_signing_secret
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
@@ -20,11 +21,15 @@ from shared.domain.ids import AppId, UserId
 
 MAX_APPS = 20
 UNKNOWN_AUTHOR = "Unknown developer"
+SOUNDS_TRUSTED = (
+    "The name sounds like a part of the product or like somebody's support or security. Please choose one that says what "
+    "the app does."
+)
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 async def register_app(
-    deps: ToolProxyDeps,
+    deps: RegistryDeps,
     owner: UserId,
     describe: Callable[[App], App],
     *,
@@ -38,7 +43,7 @@ async def register_app(
     without the capability for a server, LocalAddress, NoManifest and ManifestFailed.
     """
     app = describe(await build_app(deps, owner))
-    require_unreserved_name(app.name)
+    await _require_free_name(deps, app)
     _check_capability(app)
     app = check_addresses(deps.egress, app, may_be_local=may_be_local)
     logo = await read_logo(picture) if picture is not None else None
@@ -50,7 +55,7 @@ async def register_app(
     return app
 
 
-async def build_app(deps: ToolProxyDeps, owner: UserId) -> App:
+async def build_app(deps: RegistryDeps, owner: UserId) -> App:
     """Build an app without a description, not stored yet. Raises Conflict for too many apps."""
     if await deps.stores.apps.count_owned(owner) >= MAX_APPS:
         raise Conflict(f"You may have {MAX_APPS} apps.")
@@ -82,7 +87,7 @@ async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> A
 
 
 async def change_app(
-    deps: ToolProxyDeps,
+    deps: RegistryDeps,
     uid: UserId,
     app_id: AppId,
     apply_changes: Callable[[App], App],
@@ -99,7 +104,7 @@ async def change_app(
     stored_app = await require_owned(deps, uid, app_id)
     changed_app = apply_changes(stored_app)
     if changed_app.name != stored_app.name:
-        require_unreserved_name(changed_app.name)
+        await _require_free_name(deps, changed_app)
     _check_capability(changed_app)
     _check_visibility(changed_app)
     checked_app = check_addresses(deps.egress, changed_app, stored_app, may_be_local=may_be_local)
@@ -147,10 +152,24 @@ async def remove_app(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> None:
     deps.listings.remove(app_id)
 
 
-async def _load_author(deps: ToolProxyDeps, owner: UserId) -> str:
+async def _require_free_name(deps: RegistryDeps, app: App) -> None:
+    """Raises Invalid for a name that users would take for one of ours or an authority's.
+
+    The name of an MCP server may sound like one: its owner alone sees it.
+    """
+    require_unreserved_name(app.name)
+    if app.external_integration.mcp_server_url:
+        return
+    if await sounds_trusted(deps.meanings, app.owner, app.name):
+        raise Invalid(SOUNDS_TRUSTED)
+
+
+async def _load_author(deps: RegistryDeps, owner: UserId) -> str:
     """Return the name under which users see a developer; none that they would take for one of ours."""
     name = await load_display_name(deps, owner)
-    return name if name and not find_trusted_name(name) else UNKNOWN_AUTHOR
+    if not name or find_trusted_name(name) or await sounds_trusted(deps.meanings, owner, name):
+        return UNKNOWN_AUTHOR
+    return name
 
 
 def _apply_logo(app: App, logo: AppLogo | None) -> App:

@@ -59,6 +59,16 @@ def find_reserved_name(name: str, reserved_names: Iterable[str]) -> str | None:
     return next((reserved for reserved in reserved_names if _is_alike(reserved, drawn)), None)
 
 
+def read_look_alikes(name: str) -> str:
+    """Return a name as it is read where look-alikes stand for its Latin letters; any other as it is."""
+    read = " ".join("".join(letter for letter, _ in _draw(word)) for word in name.split())
+    if not read.isascii() or all(word.isascii() and word.isalpha() for word in name.split()):
+        return name
+    for letter, pair in _PAIRS:
+        read = read.replace(pair, letter)
+    return read
+
+
 def _is_alike(reserved: str, drawn: Sequence[tuple[str, bool]]) -> bool:
     """Tell whether a name can be read as a reserved one: each sign of it as a letter, or as none."""
     shape = _draw_reserved(reserved)

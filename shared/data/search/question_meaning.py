@@ -3,7 +3,7 @@
 Also called: query understanding.
 """
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 
 import anyio
@@ -14,7 +14,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import EncodeQuestion
-from shared.retrieval import denials, question_kinds
+from shared.retrieval import question_kinds
 from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
@@ -61,14 +61,13 @@ class QuestionMeanings:
             return None
         return await to_thread.run_sync(compare_with_examples, await self._encode(uid, question))
 
-    async def measure_denial(self, uid: UserId, text: str) -> float | None:
-        """Return how much words lean to those that deny, from 0 to 1; None without an encoder.
-
-        Raises what the encoder raises.
-        """
+    async def compare(
+        self, uid: UserId, text: str, measure: Callable[[Sequence[float]], float]
+    ) -> float | None:
+        """Return what a table of examples measures of a text; None without an encoder. Raises what that raises."""
         if self._encode is None:
             return None
-        return await to_thread.run_sync(denials.measure_denial, await self._encode(uid, text))
+        return await to_thread.run_sync(measure, await self._encode(uid, text))
 
 
 async def read_in_time(

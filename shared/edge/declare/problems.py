@@ -70,7 +70,7 @@ class RequestRejected(Exception):
 def build_problem(
     status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extensions: Any
 ) -> JSONResponse:
-    """Build a problem; `extensions` are more fields beside `detail`."""
+    """Build a problem, which no cache keeps: what is not there may come. `extensions` are more fields beside `detail`."""
     body = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -79,7 +79,10 @@ def build_problem(
         **extensions,
     }
     return JSONResponse(
-        body, status_code=status, headers=headers, media_type="application/problem+json"
+        body,
+        status_code=status,
+        headers={"Cache-Control": "no-store", **(headers or {})},
+        media_type="application/problem+json",
     )
 
 

@@ -27,6 +27,7 @@ def build_after_turn_deps(world: ChatFixture, model: ChatModel) -> AfterTurnDeps
         model=UnmaskedModels(model=model),
         stores=Stores(world.documents),
         quotas=Quotas(world.documents, {}),
+        meanings=world.meanings,
     )
 
 

@@ -136,12 +136,15 @@ async def load_tools(world: ChatFixture) -> dict[str, Tool]:
     return {tool.name: tool for tool in turn.tools}
 
 
-def judge_all(tools: Mapping[str, Tool], policy: ToolPolicy) -> dict[str, str | None]:
+async def judge_all(tools: Mapping[str, Tool], policy: ToolPolicy) -> dict[str, str | None]:
     """Return why each tool that writes asks."""
     calls = {**WRITES, **SENSITIVE}
     return {
-        name: policy.judge(
-            tools[name], parse_call(ToolCall(id="c", name=name, arguments=json.dumps(call)), "u")
+        name: (
+            await policy.judge(
+                tools[name],
+                parse_call(ToolCall(id="c", name=name, arguments=json.dumps(call)), "u"),
+            )
         ).reason
         for name, call in calls.items()
     }
@@ -159,7 +162,7 @@ async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFix
     read: dict[str, object] = {}
     for name, (_, change) in GIVEN.items():
         policy = build_policy(change(clean))
-        asked[name], read[name] = judge_all(tools, policy), policy.taint.kinds
+        asked[name], read[name] = await judge_all(tools, policy), policy.taint.kinds
     for name, (_, source, kind) in RETURNED.items():
         policy = build_policy(clean)
         tool = replace(tools["search_conversations"], source=source, reads=kind)
@@ -167,13 +170,13 @@ async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFix
             call_id="c0", text=INJECTED, failed=False, source=source, connect_url=None
         )
         policy.record_results([tool], [outcome])
-        asked[name], read[name] = judge_all(tools, policy), policy.taint.kinds
+        asked[name], read[name] = await judge_all(tools, policy), policy.taint.kinds
     shown = build_policy(clean, Page(type="conversation", title=INJECTED))
 
     assert asked == dict.fromkeys([*GIVEN, *RETURNED], EXPECTED)
     assert read == {name: (each[0],) for name, each in {**GIVEN, **RETURNED}.items()}
-    assert judge_all(tools, shown) == EXPECTED
-    assert judge_all(tools, build_policy(clean)) == {**dict.fromkeys(WRITES), **dict.fromkeys(SENSITIVE, "sensitive")}  # fmt: skip
+    assert await judge_all(tools, shown) == EXPECTED
+    assert await judge_all(tools, build_policy(clean)) == {**dict.fromkeys(WRITES), **dict.fromkeys(SENSITIVE, "sensitive")}  # fmt: skip
 
 
 async def test_what_is_allowed_keeps_what_had_been_read_and_is_never_manual_g3(
@@ -229,4 +232,4 @@ async def test_words_without_their_negation_are_not_the_owners_g3(world: ChatFix
     taint = build_taint(said, GIVEN["an embed"][1](clean), None)
     policy = ToolPolicy(said, taint=taint, local_time=NOW)
 
-    assert judge_all(tools, policy)["create_action_item"] == "foreign_words"
+    assert (await judge_all(tools, policy))["create_action_item"] == "foreign_words"

@@ -45,7 +45,7 @@ async def judge(
         policy.record_results([search], [outcome])
     call = parse_call(ToolCall(id="c1", name=tool, arguments=json.dumps(arguments)), "u")
     await turn.slot.release()
-    return policy.judge(tools[tool], call).reason
+    return (await policy.judge(tools[tool], call)).reason
 
 
 @pytest.mark.parametrize("tool", WRITES)
@@ -126,12 +126,12 @@ async def test_what_the_owner_says_is_written_at_once_also_after_reading_s1(
         ({"fact": "User likes strong cats"}, False),
     ],
 )
-def test_each_word_that_means_something_has_to_be_the_owners_s1(
+async def test_each_word_that_means_something_has_to_be_the_owners_s1(
     arguments: dict[str, Any], *, stands: bool
 ) -> None:
     own = ["I like my coffee strong.", "and I have two cats"]
 
-    assert stand_in_own_words(list_texts(arguments, {}), own) is stands
+    assert await stand_in_own_words(list_texts(arguments, {}), own) is stands
 
 
 async def test_nothing_live_that_nobody_gave_is_written_into_the_library_g6(

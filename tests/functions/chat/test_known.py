@@ -337,4 +337,6 @@ async def test_what_is_known_is_told_to_nobody_unasked_e3(world: ChatFixture) ->
 
     turn = await prepare_turn(world.deps(), ADA, Question(ABOUT_LISBON))
 
-    assert turn.voices[0].tool_policy.judge(LOOK_UP, call).reason == "private_text"
+    verdict = await turn.voices[0].tool_policy.judge(LOOK_UP, call)
+
+    assert verdict.reason == "private_text"

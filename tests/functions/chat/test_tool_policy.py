@@ -25,7 +25,7 @@ async def run_nothing(_: Mapping[str, Any], __: str) -> ResultRenderer:
     return render_fixed("")
 
 
-def test_a_maker_is_told_as_much_by_several_models_as_by_one_x31():
+async def test_a_maker_is_told_as_much_by_several_models_as_by_one_x31():
     schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
     tool = Tool(
         spec=ToolSpec(name="look_up", description="Look up", parameters=schema),
@@ -41,8 +41,11 @@ def test_a_maker_is_told_as_much_by_several_models_as_by_one_x31():
     ]
     main = build_policy()
 
-    together = [main.judge(tool, calls[0]), main.build_sibling().judge(tool, calls[1])]
-    alone = [build_policy().judge(tool, call) for call in calls]
+    together = [
+        await main.judge(tool, calls[0]),
+        await main.build_sibling().judge(tool, calls[1]),
+    ]
+    alone = [await build_policy().judge(tool, call) for call in calls]
 
     assert [verdict.reason for verdict in alone] == [None, None]
     assert [verdict.reason for verdict in together] == [None, "disclosure"]

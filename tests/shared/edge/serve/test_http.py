@@ -78,6 +78,14 @@ async def test_answers_of_json_are_kept_by_no_cache(http: httpx.AsyncClient):
     assert answer.headers["cache-control"] == "private, no-store"
 
 
+@pytest.mark.parametrize("path", ["/nothing", "/orders/many", "/broken"])
+async def test_problems_are_kept_by_no_cache(http: httpx.AsyncClient, path: str):
+    answer = await http.get(path)
+
+    assert answer.status_code >= 400
+    assert answer.headers["cache-control"] == "no-store"
+
+
 async def test_only_a_service_token_for_this_function_opens_an_internal_endpoint(
     http: httpx.AsyncClient,
 ):
