@@ -198,6 +198,8 @@ def _has_same_proof(one: MemoryOutput, other: MemoryOutput, lines: Sequence[Line
         return False
     if not 0 <= one.segment < len(lines):
         return False
+    if one.evidence == other.evidence:  # which may go on in a later turn
+        return True
     text: str = lines[one.segment]["text"]
     starts = text.find(one.evidence), text.find(other.evidence)
     ends = starts[0] + len(one.evidence), starts[1] + len(other.evidence)

@@ -232,11 +232,7 @@ def _read(data: Mapping[str, Any], lines: Mapping[int, str]) -> Mapping[str, Any
             "entities": ["St. Anna", "ST. ANNA"],
             "dates": ["2026-12-04", "Friday"],
         },
-        "memories": [
-            {**each.fact, "segment": each.place + 2}
-            for each in found
-            if each.fact
-        ],
+        "memories": [{**each.fact, "segment": each.place + 2} for each in found if each.fact],
     }
 
 
@@ -254,7 +250,10 @@ async def open_server() -> AsyncIterator[tuple[ResilientModel, FaultyServer]]:
     with run_server(app) as server.url:
         models = {str(role): "some-model" for role in ROLES}
         model = OpenaiModel(
-            api_key="key", base_url=server.url, models=models, clock=clock,
+            api_key="key",
+            base_url=server.url,
+            models=models,
+            clock=clock,
             windows=dict.fromkeys(ROLES, WINDOW),
         )
         yield ResilientModel({role: [model] for role in ROLES}, clock), server
@@ -270,13 +269,31 @@ async def test_three_hours():
         await world.deliver_all()
 
     conversation = await world.load_conversation()
-    print(conversation.status, conversation.failure, "requests", len(server.requests), "refused", server.refused)
-    print([ (min(l["segment"] for l in d["transcript"]), max(l["segment"] for l in d["transcript"])) if d.get("transcript") else d.keys() for d in server.requests])
+    print(
+        conversation.status,
+        conversation.failure,
+        "requests",
+        len(server.requests),
+        "refused",
+        server.refused,
+    )
+    print(
+        [
+            (min(l["segment"] for l in d["transcript"]), max(l["segment"] for l in d["transcript"]))
+            if d.get("transcript")
+            else d.keys()
+            for d in server.requests
+        ]
+    )
     s = conversation.structured
     print(s.title, "|", s.overview, "|", s.category, s.emoji)
-    for i in s.action_items: print("TASK", i.description, i.owner, i.owner_name, i.due_at)
-    for e in s.events: print("EVENT", e)
+    for i in s.action_items:
+        print("TASK", i.description, i.owner, i.owner_name, i.due_at)
+    for e in s.events:
+        print("EVENT", e)
     print(conversation.topics)
-    for m in await world.deps.stores.memories.list_newest(ALICE, limit=20): print("MEM", m.content, m.category, m.segment, m.evidence, m.aspect, m.is_current)
+    for m in await world.deps.stores.memories.list_newest(ALICE, limit=20):
+        print("MEM", m.content, m.category, m.segment, m.evidence, m.aspect, m.is_current)
     print(conversation.dropped_memories)
-    for t in await world.deps.stores.action_items.list_for_conversation(ALICE, conversation.id): print(t.description, t.owner, t.owner_name, t.due_at)
+    for t in await world.deps.stores.action_items.list_for_conversation(ALICE, conversation.id):
+        print(t.description, t.owner, t.owner_name, t.due_at)
