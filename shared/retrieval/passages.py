@@ -7,7 +7,7 @@ Also called: fuzzy matching, quote verification, string alignment.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from shared.domain.value import positional_value
@@ -73,14 +73,18 @@ def find_quoted(quote: str, text: str) -> tuple[int, int] | None:
     """
     label = _LABEL.match(quote)
     forms = (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
-    return next(filter(None, (_find_pieces(form, text) for form in forms)), None)
+    words = [replace(word, folded=_write_short(word.folded)) for word in _list_words(text)]
+    ways = ((lambda listed: listed), _leave_out_repetitions)
+    found = (_find_pieces(form, way(words), way) for way in ways for form in forms)
+    return next(filter(None, found), None)
 
 
-def _find_pieces(quote: str, text: str) -> tuple[int, int] | None:
-    words = _list_letters(text)
+def _find_pieces(
+    quote: str, words: Sequence[_Word], way: Callable[[Sequence[_Word]], Sequence[_Word]]
+) -> tuple[int, int] | None:
     spans: list[tuple[int, int]] = []
     for piece in _ELLIPSIS.split(quote):
-        wanted = "".join(word.folded for word in _list_letters(piece))
+        wanted = "".join(_write_short(word.folded) for word in way([*_list_words(piece)]))
         if not wanted:
             continue
         rest = [word for word in words if not spans or word.start >= spans[-1][1]]
@@ -94,13 +98,14 @@ def _find_pieces(quote: str, text: str) -> tuple[int, int] | None:
     return (spans[0][0], spans[-1][1]) if spans else None
 
 
-def _find_letters(wanted: str, words: list[_Word]) -> tuple[int, int] | None:
+def _find_letters(wanted: str, words: Sequence[_Word]) -> tuple[int, int] | None:
     """Return where whole words have these letters one after the other."""
-    letters, starts, ends = "", {}, {}
+    letters = "".join(word.folded for word in words)
+    starts, ends, size = {}, {}, 0
     for word in words:
-        starts[len(letters)] = word.start
-        letters += word.folded
-        ends[len(letters)] = word.end
+        starts[size] = word.start
+        size += len(word.folded)
+        ends[size] = word.end
     place = letters.find(wanted)
     while place >= 0:
         if place in starts and place + len(wanted) in ends:
@@ -109,11 +114,9 @@ def _find_letters(wanted: str, words: list[_Word]) -> tuple[int, int] | None:
     return None
 
 
-def _list_letters(text: str) -> list[_Word]:
-    """List the words in the letters in which a short form and its full one are equal, without repetitions."""
-    words = [*_list_words(text)]
+def _leave_out_repetitions(words: Sequence[_Word]) -> Sequence[_Word]:
     return [
-        replace(word, folded=_write_short(word.folded))
+        word
         for n, word in enumerate(words)
         if n == 0 or not word.is_spaced or words[n - 1].folded != word.folded
     ]

@@ -31,6 +31,8 @@ MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 MAX_TURNS_APART = 6
 """So far from the segment that a model names its proof is looked for."""
+ROOM_TO_GO_ON = 100
+"""Characters: a proof that goes on in later turns takes at most these and twice its own."""
 MIN_PROOF_WEIGHT = 6
 """Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
 DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long", "unread"]
@@ -78,7 +80,8 @@ def find_proof(
         near = [n for n in near if n in own_places]
     for n in sorted(near, key=lambda place: abs(place - answer.segment)):
         turns = [segments[m] for m in near if m >= n and segments[m].speaker == segments[n].speaker]
-        text = " ".join(turn.text for turn in turns)
+        whole = " ".join(turn.text for turn in turns)
+        text = whole[: len(turns[0].text) + 2 * len(answer.evidence) + ROOM_TO_GO_ON]
         span = find_quoted(answer.evidence, text)
         if span and span[0] < len(turns[0].text):
             passage = text[slice(*span)]

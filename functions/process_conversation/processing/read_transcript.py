@@ -50,12 +50,7 @@ MEMORIES_SHARE = 4
 """What is known already takes at most this part of the data."""
 TASKS_SHARE = 10
 STAGE = "extraction"
-FAILURES_OF_A_TEXT: Collection[FailureReason] = (
-    "malformed_answer",
-    "too_long",
-    "filtered",
-    "other",
-)
+FAILURES_OF_A_TEXT: Collection[FailureReason] = ("malformed_answer", "filtered")
 """Others are of all that a model is asked."""
 UNREAD = ExtractionOutput.model_construct()
 """The answer to a part that could not be read: it has neither structure nor memories."""
