@@ -5,7 +5,7 @@ import numpy as np
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
-from shared.retrieval import asked_tools, denials, question_kinds
+from shared.retrieval import asked_tools, denials, question_kinds, told_secrets
 from shared.safety import crisis_examples
 
 MAX_INT8 = 127
@@ -20,6 +20,7 @@ def main() -> None:
         (intents.load_examples().table, intents.load_examples().spoken),
         (tasks.load_examples().table, tasks.load_examples().spoken),
         (denials.load_table(), denials.list_examples()),
+        (told_secrets.load_table(), told_secrets.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

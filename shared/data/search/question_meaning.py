@@ -14,7 +14,7 @@ from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
 from shared.domain.value import value
 from shared.ports import EncodeQuestion
-from shared.retrieval import denials, question_kinds
+from shared.retrieval import denials, question_kinds, told_secrets
 from shared.retrieval.asked_tools import find_asked_tools
 from shared.retrieval.examples import ExampleTable
 from shared.retrieval.question_kinds import QuestionKind
@@ -69,6 +69,12 @@ class QuestionMeanings:
         if self._encode is None:
             return None
         return await to_thread.run_sync(denials.measure_denial, await self._encode(uid, text))
+
+    async def tells_secret(self, uid: UserId, fact: str) -> bool | None:
+        """Tell whether a fact gives a secret away; None without an encoder. Raises what the encoder raises."""
+        if self._encode is None:
+            return None
+        return await to_thread.run_sync(told_secrets.tells_secret, await self._encode(uid, fact))
 
 
 async def read_in_time(

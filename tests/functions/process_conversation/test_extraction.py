@@ -359,3 +359,25 @@ async def test_while_the_encoder_is_away_words_choose_the_open_tasks_i3(database
 
     assert shown[0] == "Paint the kayak"
     assert len(shown) == 30
+
+
+@needs_encoder
+async def test_a_secret_without_any_form_is_not_remembered_i3(database):
+    """No pattern knows it: the encoder does."""
+    spoken = "My dog is called Pepper, and pelican is the word that opens the safe, code 8834."
+    facts = {
+        "User's dog is called Pepper": "My dog is called Pepper",
+        "The safe of User opens with 8834": "pelican is the word that opens the safe",
+    }
+    answer = build_extraction_output(
+        *(build_memory_output(fact, evidence=evidence) for fact, evidence in facts.items())
+    )
+    with ScriptedModel(answers=build_script(answer)) as model:
+        async with open_encoder() as encoder:
+            world = build_processing_fixture(database, model, embedder=encoder)
+            await world.write(build_test_conversation(spoken))
+
+            fields = await process_one(world)
+
+    assert await list_facts(world) == ["User's dog is called Pepper"]
+    assert fields["dropped_secret"] == 1
