@@ -81,7 +81,8 @@ def find_proof(
     for n in sorted(near, key=lambda place: abs(place - answer.segment)):
         turns = [segments[m] for m in near if m >= n and segments[m].speaker == segments[n].speaker]
         whole = " ".join(turn.text for turn in turns)
-        text = whole[: len(turns[0].text) + 2 * len(answer.evidence) + ROOM_TO_GO_ON]
+        end = whole.find(" ", len(turns[0].text) + 2 * len(answer.evidence) + ROOM_TO_GO_ON)
+        text = whole if end < 0 else whole[:end]
         span = find_quoted(answer.evidence, text)
         if span and span[0] < len(turns[0].text):
             passage = text[slice(*span)]

@@ -96,7 +96,7 @@ class Known:
 async def read_transcript(extraction: Extraction, known: Known) -> list[PartAnswer]:
     """Return the answers to all parts, in order; UNREAD to those that a model does not read while it reads others.
 
-    Raises ModelFailed where half of the parts are not read, and ModelOutage.
+    Raises ModelFailed where more than half of the parts are not read, and ModelOutage.
     """
     room = DataRoom(extraction.model, "reader", max_tokens=MAX_PART_TOKENS)
     answers: list[PartAnswer] = []
