@@ -6,7 +6,7 @@ from functions.tool_proxy.registry import borrowed_trust
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
-from shared.retrieval import asked_tools, denials, question_kinds
+from shared.retrieval import asked_tools, denials, question_kinds, told_secrets
 from shared.safety import crisis_examples
 
 MAX_INT8 = 127
@@ -22,6 +22,7 @@ def main() -> None:
         (tasks.load_examples().table, tasks.load_examples().spoken),
         (denials.load_table(), denials.list_examples()),
         (borrowed_trust.load_table(), borrowed_trust.list_examples()),
+        (told_secrets.load_table(), told_secrets.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

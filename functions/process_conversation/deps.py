@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from shared.data.conversations.reindexings import Reindexings
     from shared.data.search.file_index import FileIndex
     from shared.data.search.library_index import LibraryIndex
+    from shared.data.search.question_meaning import QuestionMeanings
     from shared.data.search.search import Search
     from shared.data.store.omi_form import OmiForm
     from shared.data.stores import Stores
@@ -44,6 +45,7 @@ class ProcessDeps(EndpointDeps):
     claims: Claims
     index: LibraryIndex
     search: Search
+    meanings: QuestionMeanings
     model_place: ModelPlace = "service"
 
 

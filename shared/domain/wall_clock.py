@@ -7,6 +7,7 @@ Also called: local time, civil time, timezone conversion.
 """
 
 import re
+import unicodedata
 from datetime import UTC, date, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import groupby
@@ -16,7 +17,7 @@ EVENING, DAY_END = time(18), time(23, 59)
 """Hours for a day that was named without one."""
 DAYS_AHEAD = 14
 _MAX_TIME_CHARS = 64
-_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_DAY = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?!\d)日?")
 _HALF = r"\s?([ap])\.?\s?m\b"
 _CLOCK = re.compile(
     rf"\D*(?<![+-])(\d{{1,2}})(?:[:.h](\d\d)(?!\d)(?::[\d.]+)?(?:{_HALF})?|{_HALF}|\s?[hZ]?\W*$)",
@@ -71,9 +72,9 @@ def read_wall_clock(
     """Read "2026-11-30 18:00" or "2026-11-30 6 PM", as a clock in the zone shows it, into UTC; None for other texts.
 
     A day alone is its `day_hour`. An offset behind the hour is left out: models add one by habit. An hour that
-    the clocks skip is the one after it, of one that comes twice it is the first.
+    the clocks skip is the one after it, of one that comes twice it is the first. "24:00" is the end of the day.
     """
-    day = _DAY.search(text or "")
+    day = _DAY.search(unicodedata.normalize("NFKC", text or ""))
     if day is None:
         return None
     try:
@@ -91,6 +92,8 @@ def _read_hour(text: str, day_hour: time | None) -> time | None:
     if match is None:
         return None if re.search(r"\d", text) else day_hour
     hour, minute, *halves = match.groups()
+    if (hour, minute) == ("24", "00"):
+        return DAY_END
     if (half := "".join(filter(None, halves)).casefold()) and int(hour) <= 12:
         return time(int(hour) % 12 + 12 * (half == "p"), int(minute or 0))
     return time(int(hour), int(minute or 0))

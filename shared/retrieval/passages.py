@@ -7,7 +7,8 @@ Also called: fuzzy matching, quote verification, string alignment.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from shared.domain.value import positional_value
 from shared.retrieval.terms import find_words, fold
@@ -15,6 +16,32 @@ from shared.retrieval.terms import find_words, fold
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
 """Such sounds as are no word of a language that we know of: "um" and "er" are words."""
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
+_EXPLANATION = re.compile(r"\[[^\]]*\]|\([^)]*\)")
+"""What a quotation adds in brackets."""
+MIN_LEFT_OUT = 3
+"""Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
+_LABEL = re.compile(r"[^:]{1,80}: ")
+"""Of a speaker, in front of what they say."""
+_SHORT_FORMS = {
+    "are": "re",
+    "cannot": "cannt",
+    "cant": "cannt",
+    "gonna": "goingto",
+    "gotta": "gotto",
+    "had": "d",
+    "has": "s",
+    "have": "ve",
+    "im": "iam",
+    "is": "s",
+    "not": "nt",
+    "shall": "ll",
+    "us": "s",
+    "wanna": "wantto",
+    "will": "ll",
+    "wont": "llnt",
+    "would": "d",
+}
+"""Words of English in the letters that are left of them in "I'm", "don't" and "let's"."""
 
 
 @positional_value
@@ -37,17 +64,69 @@ def find_passage(quote: str, text: str, start: int = 0) -> tuple[int, int] | Non
     return None
 
 
-def find_abridged(quote: str, text: str) -> tuple[int, int] | None:
-    """Do as find_passage() for a quotation with ellipses: its pieces stand in the passage one after the other."""
+def find_quoted(quote: str, text: str) -> tuple[int, int] | None:
+    """Return where a quotation stands in a text as a model may quote it; None where it does not.
+
+    Letters are compared: words may be written together or apart ("6am", "ice-cream"), and short or in full ("I am").
+    What was said twice in a row may be once. Where something is left out, what is around stands there in order. A
+    speaker's label may stand in front, and an explanation in brackets.
+    """
+    label = _LABEL.match(quote)
+    forms = (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
+    words = [replace(word, folded=_write_short(word.folded)) for word in _list_words(text)]
+    ways = ((lambda listed: listed), _leave_out_repetitions)
+    found = (_find_pieces(form, way(words), way) for way in ways for form in forms)
+    return next(filter(None, found), None)
+
+
+def _find_pieces(
+    quote: str, words: Sequence[_Word], way: Callable[[Sequence[_Word]], Sequence[_Word]]
+) -> tuple[int, int] | None:
     spans: list[tuple[int, int]] = []
     for piece in _ELLIPSIS.split(quote):
-        if not any(_list_words(piece)):
+        wanted = "".join(_write_short(word.folded) for word in way([*_list_words(piece)]))
+        if not wanted:
             continue
-        span = find_passage(piece, text, spans[-1][1] if spans else 0)
+        rest = [word for word in words if not spans or word.start >= spans[-1][1]]
+        span = _find_letters(wanted, rest)
         if span is None:
+            return None
+        left_out = sum(word.start < span[0] for word in rest)
+        if spans and 0 < left_out < MIN_LEFT_OUT:
             return None
         spans.append(span)
     return (spans[0][0], spans[-1][1]) if spans else None
+
+
+def _find_letters(wanted: str, words: Sequence[_Word]) -> tuple[int, int] | None:
+    """Return where whole words have these letters one after the other."""
+    letters = "".join(word.folded for word in words)
+    starts, ends, size = {}, {}, 0
+    for word in words:
+        starts[size] = word.start
+        size += len(word.folded)
+        ends[size] = word.end
+    place = letters.find(wanted)
+    while place >= 0:
+        if place in starts and place + len(wanted) in ends:
+            return starts[place], ends[place + len(wanted)]
+        place = letters.find(wanted, place + 1)
+    return None
+
+
+def _leave_out_repetitions(words: Sequence[_Word]) -> Sequence[_Word]:
+    return [
+        word
+        for n, word in enumerate(words)
+        if n == 0 or not word.is_spaced or words[n - 1].folded != word.folded
+    ]
+
+
+def _write_short(word: str) -> str:
+    stem = word.removesuffix("nt")
+    if stem != word and stem in _SHORT_FORMS:  # "isn't"
+        return f"{_SHORT_FORMS[stem]}nt"
+    return _SHORT_FORMS.get(word, word)
 
 
 def stands_in_words(quote: str, text: str) -> bool:

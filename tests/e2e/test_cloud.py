@@ -153,6 +153,7 @@ def build_process_app(vectors: PineconeVectors) -> Starlette:
         claims=Claims(documents, SystemClock(), RandomIds()),
         index=LibraryIndex(vectors),
         search=Search(documents, vectors),
+        meanings=QuestionMeanings(),
     )
     return build_application("process_conversation", PROCESS_ROUTES, deps)
 

@@ -20,7 +20,7 @@ from shared.domain.memories.memory import HOLD_TIME, Memory, MemoryCategory, is_
 from shared.domain.value import value
 from shared.domain.words import normalise
 from shared.library.reconcile import Candidate, Reconciliation, reconcile
-from shared.retrieval.passages import find_abridged, weigh_quotation
+from shared.retrieval.passages import find_quoted, weigh_quotation
 from shared.security.private_data import has_secret
 
 MAX_PER_CATEGORY = 2
@@ -31,6 +31,8 @@ MAX_REPEATED = 20
 """How many known facts a conversation may repeat: a commit holds at most 500 writes."""
 MAX_TURNS_APART = 6
 """So far from the segment that a model names its proof is looked for."""
+ROOM_TO_GO_ON = 100
+"""Characters: a proof that goes on in later turns takes at most these and twice its own."""
 MIN_PROOF_WEIGHT = 6
 """Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
 DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long", "unread"]
@@ -67,20 +69,25 @@ def sift_facts(
 def find_proof(
     answer: MemoryOutput, segments: Sequence[Segment], own_places: Container[int]
 ) -> tuple[int, str] | None:
-    """Return where the words of a proof stand, nearest to the segment that is named, and as they stand there.
+    """Return the segment where the words of a proof begin, nearest to the one that is named, and them as they were said.
 
-    Models count segments badly. What a fact about the owner rests on was said by the owner.
+    Models count segments badly, and a sentence may go on in the speaker's next one. What a fact about the
+    owner rests on was said by the owner.
     """
-    near = range(max(answer.segment - MAX_TURNS_APART, 0), answer.segment + MAX_TURNS_APART + 1)
-    places = (n for n in near if n < len(segments))
-    for n in sorted(places, key=lambda place: abs(place - answer.segment)):
-        if answer.category == "system" and n not in own_places:
-            continue
-        text = segments[n].text
-        quote = answer.evidence.strip().removeprefix(f"{segments[n].speaker}:")
-        span = find_abridged(quote, text)
-        if span and _is_long_enough(passage := text[slice(*span)], text):
-            return n, passage
+    first, last = answer.segment - MAX_TURNS_APART, answer.segment + MAX_TURNS_APART
+    near = [*range(max(first, 0), min(last + 1, len(segments)))]
+    if answer.category == "system":
+        near = [n for n in near if n in own_places]
+    for n in sorted(near, key=lambda place: abs(place - answer.segment)):
+        turns = [segments[m] for m in near if m >= n and segments[m].speaker == segments[n].speaker]
+        whole = " ".join(turn.text for turn in turns)
+        end = whole.find(" ", len(turns[0].text) + 2 * len(answer.evidence) + ROOM_TO_GO_ON)
+        text = whole if end < 0 else whole[:end]
+        span = find_quoted(answer.evidence, text)
+        if span and span[0] < len(turns[0].text):
+            passage = text[slice(*span)]
+            if _is_long_enough(passage, turns[0].text):
+                return n, passage
     return None
 
 

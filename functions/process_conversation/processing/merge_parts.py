@@ -8,15 +8,20 @@ Also called: map-reduce.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.model_outputs import MemoryOutput
 from functions.process_conversation.processing.structure import MAX_OVERVIEW_CHARS
 from functions.process_conversation.processing.transcript_parts import Line
 from shared.domain.conversations.conversation import Event, ExtractedItem, Structured, Topics
+from shared.domain.conversations.own_names import build_name_key
 from shared.domain.value import value
+from shared.domain.wall_clock import DAY_END, EVENING
 from shared.domain.words import normalise
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 Terms = frozenset[str]
@@ -25,6 +30,8 @@ MAX_MERGED_LENGTH = 100
 MAX_MERGED_OVERVIEW_CHARS = 3 * MAX_OVERVIEW_CHARS
 SAME_SHARE = 0.6
 """Two wordings of one thing share at least this part of the terms of the shorter one."""
+TOLD_SHARE = 0.5
+"""Two wordings that a model takes for the same share at least this part of what tells something."""
 SPOKEN_SHARE = 0.5
 """What rests on some turns has at least this part of its terms from them."""
 
@@ -66,6 +73,28 @@ def merge_structures(parts: Sequence[PartContent]) -> Structured:
         action_items=tuple(_merge_items(parts))[:MAX_MERGED_LENGTH],
         events=tuple(_merge_events(parts))[:MAX_MERGED_LENGTH],
     )
+
+
+def merge_repeated(
+    structured: Structured, repeats: Iterable[tuple[int, int]], zone: ZoneInfo
+) -> Structured:
+    """Join tasks of which a model says that the one repeats the other, an earlier one; both by their places.
+
+    It is believed where they share half of what tells something in the shorter one, and differ neither in their
+    owner nor in their day.
+    """
+    items = dict(enumerate(structured.action_items))
+    joined: dict[int, int] = {}
+    for number, repeated in sorted(repeats):
+        first = joined.get(repeated, repeated)
+        if first < number and {first, number} <= items.keys():
+            one, other = items[first], items[number]
+            if _may_be_same(one, other, zone):
+                due_at = _choose_due(one, other, zone)
+                items[first] = replace(_join_items(one, other), due_at=due_at)
+                joined[number] = first
+                del items[number]
+    return replace(structured, action_items=tuple(items.values()))
 
 
 def merge_topics(parts: Sequence[PartContent]) -> Topics:
@@ -151,7 +180,7 @@ def _is_same_task(
     return (
         _is_near(one, other)
         and not _differs(first.due_at, second.due_at)
-        and not _differs(first.owner_name, second.owner_name)
+        and not _differ_in_owner(first, second)
         and all(len(t & later.shared) >= SPOKEN_SHARE * len(t) for t in (one, other))
         and not ((one - other) & earlier.all and (other - one) & later.all)
     )
@@ -159,6 +188,36 @@ def _is_same_task(
 
 def _differs(first: Hashable | None, second: Hashable | None) -> bool:
     return first is not None and second is not None and first != second
+
+
+def _differ_in_owner(first: ExtractedItem, second: ExtractedItem) -> bool:
+    if "unknown" in (first.owner, second.owner):
+        return False
+    names = [item.owner_name and build_name_key(item.owner_name) for item in (first, second)]
+    return first.owner != second.owner or _differs(*names)
+
+
+def _may_be_same(first: ExtractedItem, second: ExtractedItem, zone: ZoneInfo) -> bool:
+    days = [item.due_at and item.due_at.astimezone(zone).date() for item in (first, second)]
+    terms = [_list_telling_terms(item) for item in (first, second)]
+    shared = len(terms[0] & terms[1])
+    return (
+        not _differ_in_owner(first, second)
+        and not _differs(*days)
+        and shared > 0
+        and shared >= TOLD_SHARE * min(map(len, terms))
+    )
+
+
+def _list_telling_terms(item: ExtractedItem) -> Terms:
+    return Terms(t for t in tokenize(item.description) if get_term_weight(t) > FUNCTION_WEIGHT)
+
+
+def _choose_due(first: ExtractedItem, later: ExtractedItem, zone: ZoneInfo) -> datetime | None:
+    """Return the time for which an hour was said, of two on one day."""
+    dues = [item.due_at for item in (first, later) if item.due_at]
+    hourless = (EVENING, DAY_END)
+    return min(dues, key=lambda due: due.astimezone(zone).time() in hourless, default=None)
 
 
 def _is_near(one: Terms, other: Terms) -> bool:
@@ -198,6 +257,8 @@ def _has_same_proof(one: MemoryOutput, other: MemoryOutput, lines: Sequence[Line
         return False
     if not 0 <= one.segment < len(lines):
         return False
+    if one.evidence == other.evidence:  # which may go on in a later turn
+        return True
     text: str = lines[one.segment]["text"]
     starts = text.find(one.evidence), text.find(other.evidence)
     ends = starts[0] + len(one.evidence), starts[1] + len(other.evidence)

@@ -134,11 +134,19 @@ class ShorterOutput(ProcessingOutput):
     sentences: Listed[SentenceOutput] = ()
 
 
+class RepeatOutput(ProcessingOutput):
+    """A task, by its number, that says what an earlier one says."""
+
+    number: int
+    repeats: int
+
+
 class WholeOutput(ProcessingOutput):
-    """Title and overview of a conversation that was read in parts."""
+    """Title and overview of a conversation that was read in parts, and which of their tasks are the same."""
 
     title: str
     overview: str
+    same_tasks: Listed[RepeatOutput] = ()
 
 
 class TemplateOutput(ProcessingOutput):

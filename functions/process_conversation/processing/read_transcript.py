@@ -6,7 +6,7 @@ asked about again after a redelivery, whatever the window is then: its answer sa
 Also called: long-input splitting.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -24,10 +24,11 @@ from functions.process_conversation.processing.transcript_parts import (
     Place,
     take_part,
 )
-from shared import prompts
+from shared import prompts, telemetry
 from shared.data.conversations.long_transcripts import run_beside_the_loop
 from shared.domain.conversations.own_names import deduplicate_names
 from shared.domain.errors import ModelFailed
+from shared.domain.failure import FailureReason
 from shared.domain.ids import MemoryId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
@@ -49,6 +50,10 @@ MEMORIES_SHARE = 4
 """What is known already takes at most this part of the data."""
 TASKS_SHARE = 10
 STAGE = "extraction"
+FAILURES_OF_A_TEXT: Collection[FailureReason] = ("malformed_answer", "filtered")
+"""Others are of all that a model is asked."""
+UNREAD = ExtractionOutput.model_construct()
+"""The answer to a part that could not be read: it has neither structure nor memories."""
 
 
 @value
@@ -89,14 +94,17 @@ class Known:
 
 
 async def read_transcript(extraction: Extraction, known: Known) -> list[PartAnswer]:
-    """Return the answers to all parts, in order. Raises ModelFailed and ModelOutage."""
+    """Return the answers to all parts, in order; UNREAD to those that a model does not read while it reads others.
+
+    Raises ModelFailed where more than half of the parts are not read, and ModelOutage.
+    """
     room = DataRoom(extraction.model, "reader", max_tokens=MAX_PART_TOKENS)
     answers: list[PartAnswer] = []
     start, end = BEGINNING, len(extraction.lines)
     while not answers or start.segment < end:
         part_answer = await _load_part(extraction, start)
         if part_answer is None:
-            part_answer = await _ask_about_part(extraction, start, room, known)
+            part_answer = await _ask_about_part(extraction, start, room, known, answers)
         answers.append(part_answer)
         start = part_answer.until
     return answers
@@ -114,7 +122,11 @@ async def _load_part(extraction: Extraction, start: Place) -> PartAnswer | None:
 
 
 async def _ask_about_part(
-    extraction: Extraction, start: Place, room: DataRoom, known: Known
+    extraction: Extraction,
+    start: Place,
+    room: DataRoom,
+    known: Known,
+    earlier: Sequence[PartAnswer],
 ) -> PartAnswer:
     """Ask about as much as fits, and about half of it while that is too long for the model."""
     while True:
@@ -134,9 +146,24 @@ async def _ask_about_part(
                 finish=question.identify,
             )
         except ModelFailed as error:
-            room.halve(question.data_tokens, error)
+            try:
+                room.halve(question.data_tokens, error)
+            except ModelFailed:
+                if not _may_leave_out(
+                    error, earlier, is_last=until.segment == len(extraction.lines)
+                ):
+                    raise
+                telemetry.warning("part_unread", reason=error.reason)
+                return PartAnswer(start=start, until=until, answer=UNREAD)
         else:
             return PartAnswer(start=start, until=until, answer=answer)
+
+
+def _may_leave_out(error: ModelFailed, earlier: Sequence[PartAnswer], *, is_last: bool) -> bool:
+    """Tell whether a part alone is why a model failed: at least as many others are read, the next one perhaps."""
+    read = sum(part.answer.can_serve for part in earlier)
+    unread = len(earlier) - read + 1
+    return error.reason in FAILURES_OF_A_TEXT and unread <= read + (not is_last)
 
 
 def _build_question(

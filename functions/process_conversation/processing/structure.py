@@ -164,7 +164,10 @@ def _clean_emoji(text: str) -> str:
 
 def _clean_names(names: Sequence[str]) -> tuple[str, ...]:
     cleaned_names = (" ".join(hide_secrets(name).split())[:MAX_NAME_CHARS] for name in names)
-    unique = {normalise(name): name for name in cleaned_names if not _is_label(name)}
+    unique: dict[str, str] = {}
+    for name in cleaned_names:
+        if not _is_label(name):
+            unique.setdefault(normalise(name), name)  # as it was spelled first
     return tuple(name for key, name in unique.items() if key)[:MAX_LIST_LENGTH]
 
 

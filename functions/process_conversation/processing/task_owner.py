@@ -1,7 +1,7 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
 from shared.domain.conversations.conversation import Segment
@@ -9,20 +9,24 @@ from shared.domain.conversations.own_names import build_name_key
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.tasks.action_item import TaskOwner
 from shared.domain.value import value
+from shared.retrieval.terms import fold
 
 MAX_NAME_CHARS = 64
-_CALLED_OWNER = ("me", "user", "owner")
+_CALLED_OWNER = ("me", "myself", "i", "user", "the user", "owner", "the owner")
 """What prompts, and models, call the owner."""
+_CALLED_NOBODY = ("", "unknown", "none", "null", "n/a")
+_MARKS = " .:!?*'\""
+_BETWEEN_NAMES = re.compile(r"[(),;/&+\[\]]")
 _FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts in which the family's name stands first: Hangul, kana and Han."""
 
 
 @value
 class Voices:
-    """Who speaks in a transcript: the keys of the owner's names and of everybody else's, and whether the owner speaks."""
+    """Who speaks in a transcript: the keys of the owner's names and labels, and everybody else's spelling by key."""
 
     own_keys: frozenset[str]
-    other_keys: frozenset[str]
+    others: Mapping[str, str]
     has_owner: bool
 
 
@@ -39,10 +43,9 @@ def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> V
     own_places = find_own_places(segments, own_names)
     labels = {segment.speaker for segment in segments}
     own_labels = {segments[n].speaker for n in own_places}
-    own_keys = {build_name_key(name) for name in (*filter(is_name, own_labels), *own_names)}
     return Voices(
-        own_keys=frozenset(own_keys),
-        other_keys=frozenset(map(build_name_key, labels - own_labels)),
+        own_keys=frozenset(map(_build_key, (*own_labels, *own_names))),
+        others={_build_key(label): label for label in sorted(labels - own_labels)},
         has_owner=bool(own_places),
     )
 
@@ -64,27 +67,49 @@ def find_own_places(segments: Sequence[Segment], own_names: Iterable[str] = ()) 
 
 
 def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
-    """Return whose a task is. Nothing is the owner's before anybody in the transcript is the owner."""
+    """Return whose a task is. Nothing is the owner's before anybody in the transcript is the owner.
+
+    What several have to do is the owner's if it is theirs, too.
+    """
     name = " ".join(answer.owner.split())[:MAX_NAME_CHARS]
-    key = build_name_key(name)
-    if key in ("", "unknown"):
+    parts = [name, *_BETWEEN_NAMES.split(name)]
+    keys = [key for part in parts if (key := _build_key(part))]
+    if not keys or keys[0] in _CALLED_NOBODY:
         return Owner(owner="unknown")
-    if _is_owner(voices, key):
+    if any(_is_owner(voices, key) for key in keys):
         return Owner(owner="me")
-    if key in _CALLED_OWNER and key not in voices.other_keys:
+    if any(_calls_owner(key) for key in keys if key not in voices.others):
         return Owner(owner="me" if voices.has_owner else "unknown")
-    return Owner(owner="other", name=name if key != "other" and is_name(name) else None)
+    spelled = next((found for key in keys if (found := _spell(voices, key))), name)
+    return Owner(owner="other", name=spelled if keys[0] != "other" and is_name(spelled) else None)
+
+
+def _build_key(name: str) -> str:
+    """Return the form in which spellings of one name are equal: no case, accents or marks around."""
+    return build_name_key(fold(name).replace("_", " ").strip(_MARKS))
+
+
+def _calls_owner(key: str) -> bool:
+    return key in _CALLED_OWNER or key.split(maxsplit=1)[0] == "me"  # "me and Mara"
 
 
 def _is_owner(voices: Voices, key: str) -> bool:
     """Tell whether a name is the owner's, or the first of one who speaks, and nobody else is called so."""
     if key in voices.own_keys:
-        return key not in voices.other_keys
+        return key not in voices.others
     first_names = {
         own.split()[0] for own in voices.own_keys if own and not _FAMILY_FIRST.match(own)
     }
     return (
         voices.has_owner
         and key in first_names
-        and not any(key in (other, other.split()[0]) for other in voices.other_keys if other)
+        and not any(key in (other, other.split()[0]) for other in voices.others if other)
     )
+
+
+def _spell(voices: Voices, key: str) -> str | None:
+    """Return a speaker's name, or their first one, as the transcript has it."""
+    if key in voices.others:
+        return voices.others[key]
+    names = [name.split()[0] for name in voices.others.values() if name]
+    return next((name for name in names if _build_key(name) == key), None)

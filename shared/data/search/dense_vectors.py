@@ -7,6 +7,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from anyio import to_thread
+
 from shared import telemetry
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
@@ -78,12 +80,42 @@ class DenseVectors:
         telemetry.add_fields(retrieval_path="words and meanings")
         return hits
 
+    async def measure_nearness(
+        self, uid: UserId, texts: Sequence[str], passages: Sequence[str]
+    ) -> Sequence[float]:
+        """Return how much nearer each text is to some passage than all are on average, in cosines.
+
+        So a passage that says nothing is near to none. Nothing without an embedder that answers.
+        """
+        if self._embedder is None or not texts or not passages:
+            return ()
+        try:
+            vectors = await self._embed_texts(uid, self._embedder, [*texts, *passages])
+        except (Unavailable, ModelFailed):
+            telemetry.add_fields(embedder="down")
+            return ()
+        return await to_thread.run_sync(
+            _measure_nearest, [vectors[text] for text in texts], [vectors[p] for p in passages]
+        )
+
     async def _embed_texts(
         self, uid: UserId, embedder: Embedder, texts: Sequence[str]
     ) -> Mapping[str, Sequence[float]]:
         distinct = list(dict.fromkeys(texts))
         vectors = await embedder.embed(uid, distinct) if distinct else []
         return dict(zip(distinct, vectors, strict=True))
+
+
+def _measure_nearest(
+    vectors: Sequence[Sequence[float]], others: Sequence[Sequence[float]]
+) -> Sequence[float]:
+    import numpy as np
+
+    rows, columns = (np.asarray(each, dtype=np.float32) for each in (vectors, others))
+    lengths = np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(columns, axis=1))
+    cosines = rows @ columns.T / lengths
+    nearest: Sequence[float] = (cosines - cosines.mean(axis=0)).max(axis=1).tolist()
+    return nearest
 
 
 def _add_text_name(row: Row, text: str | None, embedder: str) -> Row:

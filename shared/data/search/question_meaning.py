@@ -5,6 +5,7 @@ Also called: query understanding.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
+from typing import TypeVar
 
 import anyio
 from anyio import to_thread
@@ -21,6 +22,7 @@ from shared.retrieval.question_kinds import QuestionKind
 from shared.safety import crisis_examples
 from shared.safety.crisis_examples import CrisisLabel
 
+T = TypeVar("T")
 WAIT_S = 3.0
 """A cold encoder takes a second to compare a question, one with fifty questions two."""
 ALONE_WAIT_S = 15.0
@@ -62,9 +64,9 @@ class QuestionMeanings:
         return await to_thread.run_sync(compare_with_examples, await self._encode(uid, question))
 
     async def compare(
-        self, uid: UserId, text: str, measure: Callable[[Sequence[float]], float]
-    ) -> float | None:
-        """Return what a table of examples measures of a text; None without an encoder. Raises what that raises."""
+        self, uid: UserId, text: str, measure: Callable[[Sequence[float]], T]
+    ) -> T | None:
+        """Return what a table of examples tells of a text; None without an encoder. Raises what that raises."""
         if self._encode is None:
             return None
         return await to_thread.run_sync(measure, await self._encode(uid, text))

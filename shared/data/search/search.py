@@ -326,6 +326,12 @@ class Search:
         memories = load_all(Memory, documents)
         return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
 
+    async def measure_nearness(
+        self, uid: UserId, texts: Sequence[str], passages: Sequence[str]
+    ) -> Sequence[float]:
+        """Return how near in meaning each text is to some passage, higher is nearer; nothing where no embedder answers."""
+        return await self._dense_vectors.measure_nearness(uid, texts, passages)
+
     async def _load_with_overfetch(
         self, uid: UserId, query: str, rows: Mapping[ConversationId, list[Hit]], limit: int
     ) -> list[tuple[Conversation, list[Hit]]]:

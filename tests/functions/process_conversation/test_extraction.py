@@ -1,5 +1,6 @@
 """Extraction: what a model is told, what it costs, and what becomes of an answer that is nearly right."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,8 +17,8 @@ from functions.process_conversation.processing.read_transcript import (
 from shared import telemetry
 from shared.data.store.codec import dump
 from shared.domain.conversations.conversation import Segment
-from shared.domain.errors import ModelFailed
-from shared.domain.ids import ActionItemId, ConversationId, PersonId
+from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.ids import ActionItemId, ConversationId, PersonId, UserId
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.people.person import Person
 from shared.domain.store.documents import Set
@@ -25,6 +26,7 @@ from shared.domain.tasks.action_item import ActionItem
 from shared.models.schemas import normalise_answer_schema
 from shared.models.windows import count_data_tokens
 from tests.fakes import ScriptedModel
+from tests.fixtures.encoder import needs_encoder, open_encoder
 from tests.fixtures.library import CONVERSATIONS, build_client
 from tests.fixtures.processing import (
     ALICE,
@@ -297,9 +299,10 @@ async def test_a_conversation_of_695_words_costs_at_most_2600_tokens_p26(databas
     assert estimate_tokens(prompt.instructions) + count_data_tokens(prompt.data) <= 2_600
 
 
-async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown_i3(database):
+async def list_shown_tasks(database, spoken: str, encoder: Any = None) -> Any:
+    """Return which of many open tasks a model is shown beside what was `spoken`."""
     with ScriptedModel(answers=build_script(build_extraction_output())) as model:
-        world = build_processing_fixture(database, model)
+        world = build_processing_fixture(database, model, embedder=encoder)
         tasks = ["Paint the kayak", *(f"Call friend number {n}" for n in range(50))]
         for n, description in enumerate(tasks):
             at = START + timedelta(minutes=n)
@@ -307,10 +310,74 @@ async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown
                 id=ActionItemId(f"t{n}"), description=description, created_at=at, updated_at=at
             )
             await world.documents.write(Set(f"users/{ALICE}/action_items/t{n}", dump(task)))
-        await world.write(build_test_conversation("The kayak needs paint before the summer."))
+        await world.write(build_test_conversation(spoken))
 
         await world.deliver_all()
 
-    shown = model.prompts[0][1].data["open_tasks"]
+    return model.prompts[0][1].data["open_tasks"]
+
+
+async def test_of_many_open_tasks_those_that_are_near_to_what_was_said_are_shown_i3(database):
+    shown = await list_shown_tasks(database, "The kayak needs paint before the summer.")
+
     assert shown[:2] == ["Paint the kayak", "Call friend number 49"]
     assert len(shown) == 30
+
+
+@needs_encoder
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        "The varnish of our boat is coming off, it wants a new coat.",
+        "Unser Paddelboot braucht bis zum Sommer frische Farbe.",
+    ],
+)
+async def test_a_near_task_is_shown_whatever_the_words_and_their_language_i3(database, spoken):
+    async with open_encoder() as encoder:
+        shown = await list_shown_tasks(database, spoken, encoder)
+
+    assert shown[0] == "Paint the kayak"
+    assert len(shown) == 30
+
+
+class AbsentEncoder:
+    """An embedder that is away."""
+
+    name, embeds_later = "absent", False
+
+    async def embed(self, uid: UserId, texts: Sequence[str]) -> list[Sequence[float]]:
+        raise Unavailable("as the test wants it")
+
+    async def embed_question(self, uid: UserId, question: str) -> Sequence[float]:
+        raise Unavailable("as the test wants it")
+
+
+async def test_while_the_encoder_is_away_words_choose_the_open_tasks_i3(database):
+    spoken = "The kayak needs paint before the summer."
+
+    shown = await list_shown_tasks(database, spoken, AbsentEncoder())
+
+    assert shown[0] == "Paint the kayak"
+    assert len(shown) == 30
+
+
+@needs_encoder
+async def test_a_secret_without_any_form_is_not_remembered_i3(database):
+    """No pattern knows it: the encoder does."""
+    spoken = "My dog is called Pepper, and pelican is the word that opens the safe, code 8834."
+    facts = {
+        "User's dog is called Pepper": "My dog is called Pepper",
+        "The safe of User opens with 8834": "pelican is the word that opens the safe",
+    }
+    answer = build_extraction_output(
+        *(build_memory_output(fact, evidence=evidence) for fact, evidence in facts.items())
+    )
+    with ScriptedModel(answers=build_script(answer)) as model:
+        async with open_encoder() as encoder:
+            world = build_processing_fixture(database, model, embedder=encoder)
+            await world.write(build_test_conversation(spoken))
+
+            fields = await process_one(world)
+
+    assert await list_facts(world) == ["User's dog is called Pepper"]
+    assert fields["dropped_secret"] == 1

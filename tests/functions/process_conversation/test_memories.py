@@ -162,6 +162,7 @@ BEES = build_test_conversation(
         ("My aunt Ines lives", 0),
         ("“I've kept bees since school.”", 0),
         ("SPEAKER_00: I've kept  bees since school", 0),
+        ("User: I have kept bees since school", 0),
         ("I've kept bees since school", 1),
         ("I've kept bees since school", 2),
     ],
@@ -194,6 +195,24 @@ def test_a_proof_is_three_words_or_six_signs_or_all_that_was_said_i1(said, evide
     answer = parse_outputs(build_memory_output("User lives there", evidence=evidence))
 
     assert len(sift_facts(answer, note).facts) == kept
+
+
+def test_a_proof_may_go_on_in_the_next_turn_of_its_speaker_alone_i1():
+    cut = build_test_conversation(
+        "I've been allergic", "Mhm.", "to walnuts for years.", "And cats."
+    )
+    own, other = (
+        parse_outputs(build_memory_output("User is allergic", evidence=evidence))
+        for evidence in (
+            "I have been allergic to walnuts",
+            "allergic to walnuts for years, and cats",
+        )
+    )
+
+    [fact] = sift_facts(own, cut).facts
+
+    assert (fact.segment, fact.evidence) == (0, "I've been allergic to walnuts")
+    assert sift_facts(other, cut).dropped == {"unproved": 1}
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_names_are_cleaned_and_deduplicated():
 
     names = build_topics(answer)
 
-    assert names.people == ("anna", "Bo Li")
+    assert names.people == ("Anna", "Bo Li")
     assert names.dates == ("2026-05-01",)
 
 

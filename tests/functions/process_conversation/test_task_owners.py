@@ -120,6 +120,18 @@ async def test_a_page_is_filled_past_the_tasks_of_others(alice) -> None:
         (["SPEAKER_00*", "SPEAKER_01"], {"owner": "alex"}, ("me", None)),
         (["SPEAKER_00*", "SPEAKER_01"], {"owner": "Alex Weber"}, ("me", None)),
         (["SPEAKER_00*", "Alex Kern"], {"owner": "Alex"}, ("other", "Alex")),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "SPEAKER_00"}, ("me", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "me (Alex)"}, ("me", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "the owner"}, ("me", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "Alex Weber."}, ("me", None)),
+        (["SPEAKER_00*", "Mara"], {"owner": "Mara / Alex"}, ("me", None)),
+        (["SPEAKER_00*", "Mara"], {"owner": "me and Mara"}, ("me", None)),
+        (["SPEAKER_00*", "SPEAKER_01"], {"owner": "Ines"}, ("me", None)),
+        (["SPEAKER_00*", "Mara"], {"owner": "MARA"}, ("other", "Mara")),
+        (["SPEAKER_00*", "Zoë Klein"], {"owner": "zoe"}, ("other", "Zoë")),
+        (["SPEAKER_00*", "Mara"], {"owner": "Mara (my sister)"}, ("other", "Mara")),
+        (["SPEAKER_00*", "Mara"], {"owner": "N/A"}, ("unknown", None)),
+        (["SPEAKER_00*", "Mara"], {"owner": "Jonas, Mara"}, ("other", "Mara")),
         (["Alex Weber", "Ann"], {"owner": "me"}, ("me", None)),
         (["Tom", "Ann"], {"owner": "me"}, ("unknown", None)),
         (["SPEAKER_00", "SPEAKER_01"], {"owner": "me"}, ("unknown", None)),
@@ -138,6 +150,8 @@ def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
     segments = [Segment(text="x", speaker=s.rstrip("*"), is_user=s.endswith("*")) for s in speakers]
     output = ActionItemOutput.model_validate({"description": "Do it", **answer})
 
-    decided = decide_owner(find_voices(segments, ["Alex Weber", "田中 太郎", "김 민수"]), output)
+    decided = decide_owner(
+        find_voices(segments, ["Alex Weber", "田中 太郎", "김 민수", "Inês Dias"]), output
+    )
 
     assert (decided.owner, decided.name) == owner

@@ -1,8 +1,10 @@
 """A quotation is found by its words, however a model spells it (I1)."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shared.retrieval.passages import find_abridged, find_passage, stands_in_words
+from shared.retrieval.passages import find_passage, find_quoted, stands_in_words, weigh_quotation
 
 TEXT = (
     "Well, I've kept, uhm, bees since school — honestly, I can't stop. My aunt Inês lives in Évora."
@@ -29,10 +31,17 @@ TEXT = (
         ("“My  aunt Inês lives in Évora.”", "My aunt Inês lives in Évora"),
         ("Ｍｙ aunt, uh, Inês", "My aunt Inês"),
         ("... I can't stop ...", "I can't stop"),
+        ("I have kept bees since school", "I've kept, uhm, bees since school"),
+        ("I cannot stop", "I can't stop"),
+        ("I can not stop", "I can't stop"),
+        ("User: My aunt Inês lives", "My aunt Inês lives"),
+        ("[Segment 3] My aunt Inês lives", "My aunt Inês lives"),
+        ("My aunt Inês [the older one] lives", "My aunt Inês lives"),
+        ("My aunt ( Inês ) lives", "My aunt Inês lives"),
     ],
 )
 def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, passage: str) -> None:
-    span = find_abridged(quote, TEXT)
+    span = find_quoted(quote, TEXT)
 
     assert span is not None
     assert TEXT[slice(*span)] == passage
@@ -52,7 +61,54 @@ def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, pa
     ],
 )
 def test_other_words_are_no_quotation_i1(quote: str) -> None:
-    assert find_abridged(quote, TEXT) is None
+    assert find_quoted(quote, TEXT) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("I do not eat meat", "I don't eat meat"),
+        ("They aren't mine, they are hers", "They are not mine, they're hers"),
+        ("Let's say I will stay", "let us say I'll stay"),
+        ("I'm gonna move to Rome", "I am going to move to Rome"),
+        ("I, I live in, in Porto", "I live in Porto"),
+        ("I get up at 6 am", "I get up at 6am"),
+        ("My brother-in-law sells ice cream", "My brother in law sells ice-cream"),
+        ("I work at I.B.M. in Rome", "I work at IBM in Rome"),
+        ("Abito all'estero da anni", "Abito all' estero da anni"),
+        ("私はﾎﾟﾙﾄに住んでいます", "私は ポルトに 住んでいます"),
+    ],
+)
+def test_the_same_words_in_another_spelling_are_found_both_ways_i1(said: str, quote: str) -> None:
+    assert find_quoted(quote, said) == (0, len(said))
+    assert find_quoted(said, quote) == (0, len(quote))
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "I do … eat meat",
+        "I do [not any more] eat meat",
+        "I do eat meat",
+        "I don't … meat",
+    ],
+)
+def test_a_not_is_never_left_out_i1(quote: str) -> None:
+    assert find_quoted(quote, "I do not eat meat") is None
+
+
+@given(
+    words=st.lists(st.sampled_from(TEXT.split()), min_size=1),
+    first=st.integers(0, 20),
+    last=st.integers(1, 21),
+)
+def test_every_run_of_words_is_found_in_its_text_and_as_it_stands_there_i1(words, first, last):
+    text, quote = " ".join(words), " ".join(words[first:last])
+
+    span = find_quoted(quote, text)
+
+    assert (span is None) == (weigh_quotation(quote) == 0)
+    assert span is None or text[slice(*span)] in text
 
 
 def test_a_passage_without_spaces_ends_with_its_last_character_i1() -> None:
