@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from functions.imports.formats.stamps import DATE, cut_at_date, find_date
+from functions.imports.formats.stamps import CLOCK, DATE, cut_at_date, find_date
 
 MAX_TITLE_CHARS = 200
 MIN_COMMON_CHARS = 4
@@ -23,6 +23,8 @@ _TRAILING_DATE = re.compile(rf"\s+[-–—]\s+(?:{_MONTHS})\.?\s+\d{{1,2}}(?:,\s
 _FIELD = re.compile(r">?\s*[^:\n]{1,40}:\s+(?P<value>.*)")
 _YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}\.?\s[^\W\d_]{3,}\.?\s\d\d\b")
 MAX_PARTS = 3
+_END = re.compile(rf"\s*[-–—]\s*{CLOCK}$")
+"""The end of a meeting, behind its beginning."""
 _BAR = re.compile(r"\s+[|•·]\s+")
 """What stands between the date of a recording and its length, or who was there."""
 
@@ -120,7 +122,7 @@ def _parse_words(text: str) -> datetime | None:
     import dateparser  # loads many languages, and most files need none
 
     settings = {"STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
-    at: datetime | None = dateparser.parse(text, settings=settings)
+    at: datetime | None = dateparser.parse(_END.sub("", text), settings=settings)
     return at
 
 
