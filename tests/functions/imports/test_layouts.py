@@ -402,8 +402,10 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
         ),
         (
             "quoted.md",
-            "[2026-11-18 09:03] Ann: It is in the cellar\n[2026-11-18 09:04] Me: Which shelf?\n>\n"
-            "> It is in the cellar\n>\n[2026-11-18 09:05] Ann: > none\n",
+            (
+                "[2026-11-18 09:03] Ann: It is in the cellar\n[2026-11-18 09:04] Me: Which shelf?\n>\n"
+                "> It is in the cellar\n>\n[2026-11-18 09:05] Ann: > none\n"
+            ),
             (
                 "",
                 "2026-11-18T09:03:00",
@@ -829,6 +831,13 @@ def test_a_telegram_chat_is_read_with_its_owner():
                 }
             },
             ("", "", [("a", 0.5, "Hello there."), ("b", 2, "Hi.")]),
+        ),
+        (
+            [
+                {"who": 1, "user": "Bo", "text": "Yes", "arrived": "2026-02-03T09:01:00Z"},
+                {"who": 2, "user": "Ann", "text": "Up?", "arrived": "2026-02-03T09:00:00Z"},
+            ],
+            ("", "2026-02-03T09:00:00+00:00", [("Ann", 0, "Up?"), ("Bo", 60, "Yes")]),
         ),
         (
             [{"user": "U1", "text": "Morning", "ts": "1770109200.000100"}],
