@@ -3,7 +3,8 @@
 The names are those of the programs; their messages may stand newest first.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ OWNER = "Me"
 """The sender where a program exports its owner's own messages alone."""
 TITLE_NAMES = ("title", "threadName", "name", "displayName")
 LIST_NAMES = ("messages", "MessageList", "value")
+_MARKUP = re.compile(r"<[a-zA-Z/][^<>]*>|&#?\w{1,10};")
 MIN_SHARE = 0.5
 """The least share of messages that have the names of a form."""
 
@@ -29,21 +31,29 @@ MIN_SHARE = 0.5
 class ChatForm:
     """The names in a message: `senders` are paths, the first that leads to a text counts.
 
-    `spoken` are the values of a field of which another marks a notice. `is_broken`: UTF-8 was written
-    as if each byte were a character. `is_markup`: the text is HTML. `text` is a path, too.
+    `spoken` are the values of a field of which another marks a notice. `text` is a path, too. `change`
+    makes what people read of the texts of a file.
     """
 
     senders: Sequence[tuple[str, ...]]
     moment: str
     text: tuple[str, ...]
     spoken: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    is_broken: bool = False
-    is_markup: bool = False
+    change: Callable[[str], str] | None = None
 
 
-META = ChatForm(
-    senders=[("sender_name",)], moment="timestamp_ms", text=("content",), is_broken=True
-)
+def mend(text: str) -> str:
+    """Mend a text whose bytes were written as characters."""
+    with suppress(UnicodeError):
+        return text.encode("latin-1").decode()
+    return text
+
+
+def read_markup(text: str) -> str:
+    return extract_text(text.encode(), "utf-8").text if _MARKUP.search(text) else text
+
+
+META = ChatForm(senders=[("sender_name",)], moment="timestamp_ms", text=("content",), change=mend)
 SEALED_META = ChatForm(
     senders=[("senderName",)],
     moment="timestamp",
@@ -65,14 +75,14 @@ SKYPE = ChatForm(
     moment="originalarrivaltime",
     text=("content",),
     spoken={"messagetype": ("RichText", "RichText/Html", "Text", None)},
-    is_markup=True,
+    change=read_markup,
 )
 TEAMS = ChatForm(
     senders=[("from", "user", "displayName")],
     moment="createdDateTime",
     text=("body", "content"),
     spoken={"messageType": ("message", None)},
-    is_markup=True,
+    change=read_markup,
 )
 FORMS = (META, SEALED_META, GOOGLE_CHAT, DISCORD, OWN_DISCORD, SKYPE, TEAMS)
 
@@ -85,7 +95,7 @@ def read_chat_list(file: TextFile) -> Contents:
     form = _find_form(file.content)
     if form is None:
         return Contents()
-    content = _mend(file.content) if form.is_broken else file.content
+    content = _map_texts(file.content, form.change) if form.change else file.content
     owner = find_text(content, ("userId",)) if isinstance(content, dict) else None
     drafts = [draft for chat in _list_chats(content) for draft in _read_chat(chat, form, owner)]
     return Contents(conversations=drafts, left_out=count_unread_fields(content, drafts))
@@ -126,8 +136,7 @@ def _list_messages(content: Any) -> list[dict[str, Any]]:
 
 def _read_messages(content: Any, form: ChatForm, owner: str | None) -> Iterator[Message]:
     for item in _list_messages(content):
-        written = _find_path(item, form.text)
-        text = extract_text(written.encode(), "utf-8").text if form.is_markup else written
+        text = _find_path(item, form.text)
         at = _find_moment(item, form)
         is_spoken = all(item.get(name) in found for name, found in form.spoken.items())
         if text.strip() and at and is_spoken:
@@ -168,13 +177,9 @@ def _find_title(content: Any) -> str:
     )
 
 
-def _mend(content: Any) -> Any:
-    """Mend texts and names whose bytes were written as characters."""
+def _map_texts(content: Any, change: Callable[[str], str]) -> Any:
     if isinstance(content, dict):
-        return {name: _mend(item) for name, item in content.items()}
+        return {name: _map_texts(item, change) for name, item in content.items()}
     if isinstance(content, list):
-        return [_mend(item) for item in content]
-    if isinstance(content, str):
-        with suppress(UnicodeError):
-            return content.encode("latin-1").decode()
-    return content
+        return [_map_texts(item, change) for item in content]
+    return change(content) if isinstance(content, str) else content

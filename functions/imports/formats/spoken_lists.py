@@ -192,7 +192,7 @@ def _read_draft(parts: Sequence[SpokenList], name: str) -> Draft:
 def _read_utterances(part: SpokenList) -> Iterator[Turn]:
     holder = part.holders[-1] if part.holders else {}
     speaker = _find_speaker(holder, HOLDER_SPEAKER_NAMES)
-    start_names = START_NAMES
+    start_names: Sequence[str] = START_NAMES
     if not any(find_number(item, START_NAMES) is not None for item in part.items):
         start_names = _find_moment_names(part.items)
     for item in part.items:

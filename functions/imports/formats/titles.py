@@ -106,6 +106,19 @@ def find_start(name: str, preamble: Sequence[str]) -> datetime | None:
     return written or named
 
 
+def list_dates(lines: Sequence[str]) -> list[str]:
+    """List the lines above notes that tell their day: a date alone, one with which a heading begins, or a field with a time."""
+    return [text for line in lines if _tells_day(line, text := line.strip("#* ").strip())]
+
+
+def _tells_day(line: str, text: str) -> bool:
+    field = _FIELD.fullmatch(text)
+    if field and re.search(CLOCK, field["value"]):
+        return _parse_line(text) is not None
+    is_first = bool(HEADING.fullmatch(line) and _LEADING_DATE.match(text) and find_date(text))
+    return is_first or bool(_YEAR.search(text) and _parse_words(text))
+
+
 def _parse_line(line: str) -> datetime | None:
     if not _YEAR.search(line):
         return None

@@ -32,6 +32,7 @@ from functions.imports.formats.titles import (
     find_heading,
     find_start,
     find_title,
+    list_dates,
 )
 from functions.imports.formats.unread import count_unread_lines
 from shared.library.decoding import UnreadableFile
@@ -40,6 +41,8 @@ MIN_SENTENCE_SHARE = 0.8
 MIN_PROSE_SHARE = 0.4
 """The least share of lines of notes that end a sentence or are Markdown; the others are broken lines."""
 WRAP_SLACK = 0.9
+MAX_HEAD_LINES = 4
+"""Lines of notes, one of which may tell their day."""
 _NO_STOPS = frozenset("@#%&*\\/:;,")
 """Punctuation that ends no sentence."""
 _CLOSING = "\"'”’»)]}*_"
@@ -74,7 +77,9 @@ def _read_text(name: str, text: str) -> Contents:
         layout = NAME_WORDS if begin else layout
     if layout is None:
         return Contents(
-            conversations=[_read_paragraphs(name, text)], is_recognised=_is_prose(lines)
+            conversations=[_read_paragraphs(name, text)],
+            is_recognised=_is_prose(lines),
+            are_notes=True,
         )
     notes, (preamble, blocks) = lines[:begin], _split(layout, lines[begin:])
     preamble = [line for line in [*notes, *preamble] if line and not CLOCK_LINE.fullmatch(line)]
@@ -166,7 +171,8 @@ def _read_paragraphs(name: str, text: str) -> Draft:
     is_by_line = sum(map(_ends_sentence, lines)) >= MIN_SENTENCE_SHARE * len(lines)
     turns = [Turn(text=p.strip()) for p in (lines if is_by_line else paragraphs) if p.strip()]
     title = find_heading([line.strip() for line in lines[:1]])
-    return Draft(turns=turns, title=title, started_at=find_start(name, []))
+    head = [line.strip() for line in lines[:MAX_HEAD_LINES]]
+    return Draft(turns=turns, title=title, started_at=find_start(name, list_dates(head)))
 
 
 def _is_prose(lines: Sequence[str]) -> bool:

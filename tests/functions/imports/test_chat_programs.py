@@ -236,6 +236,31 @@ def test_messages_have_their_senders_and_moments(name, data, title, turns):
     assert conversations == [(title, "2026-02-02T02:40", turns)]
 
 
+def test_the_markup_of_a_message_is_no_text_beside_it():
+    [entry], _ = read("channel.json", {"value": [
+        {"createdDateTime": "2026-02-02T02:40:00.000Z", "from": {"user": {"displayName": "Ann"}},
+         "body": {"content": "<p>Up <b>now</b> or in the afternoon?</p>"}}]})  # fmt: skip
+
+    assert entry["left_out"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("# Budget\n\nMon, 2 Feb 26\n\n- The rate falls.\n", "2026-02-02T00:00"),
+        ("# 2026-02-02 Visit\n\n- The wall is wet.\n", "2026-02-02T00:00"),
+        ("# Visit\n\n## Date & Time: 2026-02-02 14:03:22\n\n- The wall is wet.\n", "2026-02-02T14:03"),
+        ("New Recording 3\n2 February 2026 at 09:12\n\nThe gutter is full. I call Mr Hart.\n", "2026-02-02T09:12"),
+        ("# Letter\n\nDue: 2026-12-20\n\nThe contract of 2026-01-05 ends.\n", "2026-11-29T12:00"),
+        ("# 2027-02-02 Trip\n\nWe pack the tent.\n", "2026-11-29T12:00"),
+    ],
+)  # fmt: skip
+def test_a_note_is_of_the_day_that_its_head_names_unless_that_is_to_come(text, day):
+    _, [(_, at, _)] = read("note.md", text)
+
+    assert at == day
+
+
 def test_an_export_of_slack_is_read_with_the_names_of_its_people():
     people = [{"id": "U1", "name": "ivy", "profile": {"real_name": "Ivy Chen"}}]
     messages = [
