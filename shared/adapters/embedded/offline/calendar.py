@@ -84,9 +84,9 @@ _HOURS = (
     r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: de la (?P<part>\w+))?",
     r"\bà (?P<hour>\d{1,2}) ?h(?:eures?)?(?: ?(?P<minute>\d{2})\b)?(?: (?:du |de l['’])(?P<part>[\w-]+))?",
     r"\balle (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: (?:di|del) (?P<part>\w+))?",
-    r"(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分)?",
+    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分)?に?",
 )
-_HOUR = [re.compile(pattern) for pattern in _HOURS]
+_HOUR = [re.compile(pattern, re.IGNORECASE) for pattern in _HOURS]
 _AFTERNOONS = frozenset(
     {"pm", "afternoon", "evening", "nachmittags", "abends", "tarde", "soir", "après-midi", "pomeriggio", "sera"}
     | {"午後", "夕方"}
@@ -210,6 +210,13 @@ def _read_date(match: Match) -> tuple[int | None, int, int]:
         (int(match["month"]), int(match["day"])) if is_dotted else _read_month_and_day(match)
     )
     return int(year) if year else None, month, day
+
+
+def drop_hours(text: str) -> str:
+    """Return a text without the times of day that it names."""
+    for pattern in _HOUR:
+        text = pattern.sub(" ", text)
+    return " ".join(text.split())
 
 
 def _move_back(day: date) -> date:
