@@ -39,7 +39,8 @@ def read_discord_text(file: TextFile) -> Contents:
         times = parse_stamps([Stamp(date=match["date"], clock=match["clock"]) for match in headers])
     except (ValueError, IndexError) as error:
         raise UnreadableFile("its dates cannot be read") from error
-    messages, unread = [], []
+    messages = []
+    unread = [line for line in lines[: begins[0]] if not line.startswith((_SERVER, "Channel: "))]
     for at, match, begin, end in zip(times, headers, begins, ends, strict=True):
         text, below = _divide(lines[begin + 1 : end])
         unread += below

@@ -307,7 +307,7 @@ def test_a_channel_of_discord_as_text_has_its_senders_and_moments_and_counts_the
 
     turns = [("ann", 0, "Up?"), ("bo", 60, "No"), ("ann", 60, "Joined the server.")]
     assert conversations == [("garden", "2026-02-02T02:40", turns)]
-    assert [left["words"] for left in entry["left_out"]] == [7]
+    assert [left["words"] for left in entry["left_out"]] == [12]
 
 
 def test_all_dates_of_a_channel_of_discord_together_tell_day_and_month():
