@@ -112,6 +112,8 @@ def test_suggested_questions_have_answers_and_an_empty_library_says_what_to_do_f
     empty = http.get("/v1/suggested-questions").json()
     assert empty["questions"] == []
     assert "sample library" in empty["hint"]
+    german = http.get("/v1/suggested-questions", headers={"Accept-Language": "de"}).json()
+    assert german["hint"].startswith("Deine Bibliothek ist leer.")
 
     load_sample(http)
     suggested = http.get("/v1/suggested-questions").json()

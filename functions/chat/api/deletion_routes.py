@@ -11,7 +11,10 @@ from shared.edge.declare.routes import Call, route
 
 @route("DELETE", "/v2/messages", "Clear a chat", errors=(404,))
 async def clear_messages(deps: ChatDeps, call: Call[None, ChatQuery]) -> MessageOut:
-    return to_message_out(await clear_chat(deps, call.uid, call.query.app, call.query.session))
+    query = call.query
+    return to_message_out(
+        await clear_chat(deps, call.uid, query.app, query.session, client_language=call.language)
+    )
 
 
 @route("DELETE", "/v2/chat-sessions/{id}", "Delete a chat with its messages", errors=(404,))

@@ -50,7 +50,9 @@ async def list_messages(deps: OpeningDeps, call: Call[None, MessagesQuery]) -> l
         before_id = MessageId(query.before)
         shown = await chat_messages.list_before(deps, call.uid, query.session_id, before_id)
     else:
-        shown = await chat_messages.list_newest(deps, call.uid, query.app, query.session)
+        shown = await chat_messages.list_newest(
+            deps, call.uid, query.app, query.session, client_language=call.language
+        )
     listed = to_shown_messages_out(shown.session, shown.messages)
     return listed if query.protocol is None else add_parts(listed, shown.session, shown.messages)
 
@@ -58,7 +60,9 @@ async def list_messages(deps: OpeningDeps, call: Call[None, MessagesQuery]) -> l
 @route("POST", "/v2/initial-message", "Begin a chat", errors=(404,))
 async def ensure_initial_message(deps: OpeningDeps, call: Call[None, ChatQuery]) -> MessageOut:
     return to_message_out(
-        await chat_messages.ensure_greeting(deps, call.uid, call.query.app, call.query.session)
+        await chat_messages.ensure_greeting(
+            deps, call.uid, call.query.app, call.query.session, client_language=call.language
+        )
     )
 
 

@@ -46,7 +46,6 @@ from shared.domain.errors import (
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route
-from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 MAX_MESSAGE_BYTES = 1_048_576
@@ -132,7 +131,7 @@ async def _prepare_turn(
         page=question.context.to_page() if question.context else None,
         file_ids=question.file_ids or (),
         similar_chats=question.list_similar(),
-        client_language=choose_accepted(call.headers.get("accept-language")),
+        client_language=call.language,
         can_confirm=query.protocol is not None,
     )
     prepare = partial(prepare_turn, deps, call.uid, asked, key=key)

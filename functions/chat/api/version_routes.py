@@ -26,7 +26,6 @@ from shared.domain.ids import MessageId, SessionId
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
-from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 
@@ -87,7 +86,7 @@ async def _prepare_version(
         wanted.session.id,
         version=wanted,
         models=[call.body.model] if call.body.model else [],
-        client_language=choose_accepted(call.headers.get("accept-language")),
+        client_language=call.language,
         can_confirm=True,
     )
     prepare = partial(prepare_turn, deps, call.uid, question, key=key)

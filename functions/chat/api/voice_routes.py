@@ -35,7 +35,6 @@ from shared.domain.ids import RunId
 from shared.edge.declare.problems import build_problem
 from shared.edge.declare.routes import Call, Form, route
 from shared.edge.declare.schemas import LANGUAGE_CODE_PATTERN, Wire
-from shared.languages import choose_accepted
 from shared.resilience.retry import retry
 
 
@@ -98,8 +97,7 @@ async def _answer(
     key: IdempotencyKey,
 ) -> Response:
     query = call.query
-    client_language = choose_accepted(call.headers.get("accept-language"))
-    question = Question(text, query.app, query.session, client_language=client_language)
+    question = Question(text, query.app, query.session, client_language=call.language)
     prepare = partial(prepare_turn, deps, call.uid, question, key=key)
     try:
         turn = await retry(prepare, sleep=deps.clock.sleep)

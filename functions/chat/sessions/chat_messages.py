@@ -31,7 +31,12 @@ class ShownMessages:
 
 
 async def list_newest(
-    deps: OpeningDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: OpeningDeps,
+    uid: UserId,
+    app_id: AppId | None,
+    session_id: SessionId | None = None,
+    *,
+    client_language: str | None = None,
 ) -> ShownMessages:
     """Return the chat's newest messages; an empty chat begins with a greeting.
 
@@ -44,13 +49,16 @@ async def list_newest(
     ):
         messages = await _list_shown(deps, uid, session)
     return ShownMessages(
-        session=session, messages=messages or await _list_greeting(deps, uid, session)
+        session=session,
+        messages=messages or await _list_greeting(deps, uid, session, client_language),
     )
 
 
-async def _list_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> list[Message]:
+async def _list_greeting(
+    deps: OpeningDeps, uid: UserId, session: Session, client_language: str | None
+) -> list[Message]:
     """Return the first message of an empty chat; a sealed one may be empty here alone."""
-    return [] if session.is_sealed else [await store_greeting(deps, uid, session)]
+    return [] if session.is_sealed else [await store_greeting(deps, uid, session, client_language)]
 
 
 async def list_before(
@@ -74,17 +82,28 @@ async def _list_shown(
 
 
 async def ensure_greeting(
-    deps: OpeningDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: OpeningDeps,
+    uid: UserId,
+    app_id: AppId | None,
+    session_id: SessionId | None = None,
+    *,
+    client_language: str | None = None,
 ) -> Message:
     """Store and return the chat's first message; a repeat returns the same message.
 
     Raises NotFound for an app or a session this user cannot see.
     """
-    return await store_greeting(deps, uid, await resolve_session(deps, uid, app_id, session_id))
+    session = await resolve_session(deps, uid, app_id, session_id)
+    return await store_greeting(deps, uid, session, client_language)
 
 
-async def store_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> Message:
-    """Store the first message of a chat, unless it is sealed or has one. Raises NotFound for its app."""
+async def store_greeting(
+    deps: OpeningDeps, uid: UserId, session: Session, client_language: str | None
+) -> Message:
+    """Store the first message of a chat, unless it is sealed or has one. Raises NotFound for its app.
+
+    It is in the language of the client where its owner chose none.
+    """
     profile, app = await asyncio.gather(
         deps.stores.profiles.get(uid), load_app_name(deps, uid, session.app_id)
     )
@@ -92,7 +111,9 @@ async def store_greeting(deps: OpeningDeps, uid: UserId, session: Session) -> Me
     message = Message(
         id=build_greeting_id(session.id),
         session_id=session.id,
-        text=translate(user_texts.GREETING, profile.language, name=name, app=app),
+        text=translate(
+            user_texts.GREETING, profile.language or client_language, name=name, app=app
+        ),
         model_text="",
         sender="ai",
         created_at=deps.clock.now(),

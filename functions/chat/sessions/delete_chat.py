@@ -26,7 +26,12 @@ async def delete_chat(deps: ChatDeps, uid: UserId, session_id: SessionId) -> Non
 
 
 async def clear_chat(
-    deps: ChatDeps, uid: UserId, app_id: AppId | None, session_id: SessionId | None = None
+    deps: ChatDeps,
+    uid: UserId,
+    app_id: AppId | None,
+    session_id: SessionId | None = None,
+    *,
+    client_language: str | None = None,
 ) -> Message:
     """Delete the messages of this chat only; return the new first message.
 
@@ -35,7 +40,7 @@ async def clear_chat(
     session = await resolve_session(deps, uid, app_id, session_id)
     await load_app_name(deps, uid, session.app_id)
     await _clear_session(deps, uid, session)
-    return await store_greeting(deps, uid, session)
+    return await store_greeting(deps, uid, session, client_language)
 
 
 async def _clear_session(deps: ChatDeps, uid: UserId, session: Session) -> None:

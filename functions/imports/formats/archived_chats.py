@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 
 from functions.imports.formats.json_fields import find_text
 from functions.imports.formats.json_text import open_text
-from functions.imports.formats.slack import LIST_FILES as SLACK_LISTS
-from functions.imports.formats.slack import PEOPLE_FILE, read_people
+from functions.imports.formats.slack import CHANNELS_FILE, PEOPLE_FILE, read_people
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
 
@@ -32,8 +31,10 @@ def read_surroundings(files: Iterable[tuple[str, Callable[[], bytes]]]) -> Surro
     people: dict[str, str] = {}
     titles: dict[str, str] = {}
     passed_over: set[str] = set()
+    listed: dict[str, set[str]] = {}
     for path, unpack in files:
         name = PurePosixPath(path).name
+        listed.setdefault(str(PurePosixPath(path).parent), set()).add(name)
         with suppress(UnreadableFile):
             if name == PEOPLE_FILE and not people:
                 people = read_people(open_text(path, decode(unpack())).content)
@@ -41,8 +42,10 @@ def read_surroundings(files: Iterable[tuple[str, Callable[[], bytes]]]) -> Surro
                 content = open_text(path, decode(unpack())).content
                 fields = content if isinstance(content, dict) else {}
                 titles[str(PurePosixPath(path).parent)] = find_text(fields, ("name",)) or ""
-    if people:
-        passed_over |= SLACK_LISTS
+    slack_lists = (names for names in listed.values() if {PEOPLE_FILE, CHANNELS_FILE} <= names)
+    passed_over |= {name for names in slack_lists for name in names} | (
+        {PEOPLE_FILE} if people else set()
+    )
     if titles:
         passed_over |= {*NAMING_FILES, OWNER_FILE}
     return Surroundings(people=people, titles=titles, passed_over=frozenset(passed_over))

@@ -26,9 +26,18 @@ def date_blocks(preamble: Sequence[str], blocks: Sequence[Block]) -> list[Block]
     dated: list[Block] = []
     for block in blocks:
         lines = [line for line in block.lines if not DAY_LINE.fullmatch(line)]
-        dated.append(Block(header=replace(block.header, date=day), lines=lines))
+        said = Block(header=replace(block.header, date=day), lines=lines)
+        dated.append(_unquote(said) if any(lines) else said)
         day = _find_day(block.lines) or day
     return dated if _find_day(preamble) else None
+
+
+def _unquote(block: Block) -> Block:
+    """Take off the quotation marks that a table puts around what goes over several lines."""
+    text = block.text
+    is_quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    words = text[1:-1].replace('""', '"') if is_quoted else text
+    return Block(header=replace(block.header, words=words), lines=[])
 
 
 def _find_day(lines: Sequence[str]) -> str:

@@ -127,7 +127,7 @@ def _build_import(contents: Contents, known_tasks: Collection[str], modified: da
         if not any(turn.text.strip() for turn in draft.turns):
             continue
         try:
-            imported = _build_conversation(draft, modified)
+            imported = _build_conversation(draft, modified, are_notes=contents.are_notes)
         except UnreadableFile as error:
             left_out.append(LeftOut(title=draft.title, reason=str(error)))
             continue
@@ -145,11 +145,15 @@ def _build_import(contents: Contents, known_tasks: Collection[str], modified: da
     )
 
 
-def _build_conversation(draft: Draft, modified: datetime) -> ImportedConversation:
+def _build_conversation(
+    draft: Draft, modified: datetime, *, are_notes: bool
+) -> ImportedConversation:
     if sum(len(turn.text) for turn in draft.turns) > MAX_CHARS:
         raise UnreadableFile(f"too long: more than {MAX_CHARS:,} characters")
     segments = _build_segments([part for turn in draft.turns for part in _divide(turn)])
-    started_at = _place(draft.started_at, modified.tzinfo) if draft.started_at else modified
+    told_at = _place(draft.started_at, modified.tzinfo) if draft.started_at else None
+    is_dated = told_at is not None and not (are_notes and told_at > modified)
+    started_at = told_at if told_at and is_dated else modified
     ends_s = max(segment["end"] for segment in segments)
     known = {name: draft.fields[name] for name in KEPT_FIELDS if name in draft.fields}
     fields: dict[str, Any] = {
@@ -161,7 +165,7 @@ def _build_conversation(draft: Draft, modified: datetime) -> ImportedConversatio
     return ImportedConversation(
         conversation=_validate({**fields, **known}),
         edits=_build_edits(draft),
-        is_dated=draft.started_at is not None,
+        is_dated=is_dated,
     )
 
 

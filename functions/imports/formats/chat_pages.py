@@ -1,12 +1,15 @@
 """Chat pages: HTML in which programs show an exported chat, message by message; their classes are their own."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from functions.imports.formats.chats import Message, build_chat
 from functions.imports.formats.drafts import Draft
+from functions.imports.formats.stamps import CHAT_CLOCK, DATE, Stamp, parse_stamps
 from shared.domain.value import value
 from shared.integrations.html_text import parse_html, read_element
 
@@ -24,6 +27,12 @@ class PageForm:
     text: str
     moments: Sequence[str]
     title: str = "*[false()]"
+
+
+_MOMENT = re.compile(
+    rf"(?P<day>.*[^\s,])[\s,]+(?:[^\W\d_]{{1,4}}\s+)?(?P<clock>{CHAT_CLOCK})", re.DOTALL
+)
+"""A day, perhaps `at`, and a time of day."""
 
 
 def _has(name: str) -> str:
@@ -70,21 +79,27 @@ def read_chat_page(html: str) -> list[Draft]:
     root = parse_html(html.encode(), "utf-8")
     for form in FORMS if root is not None else ():
         elements = root.xpath(form.message)
+        written = list(_read_elements(elements, form))
         with suppress(ValueError):
-            messages = sorted(_read_messages(elements, form), key=lambda message: message.at)
+            times = _read_moments([moment for moment, _, _ in written], form.moments)
+            messages = [
+                Message(at=at, speaker=sender, text=text)
+                for at, (_, sender, text) in zip(times, written, strict=True)
+            ]
+            messages.sort(key=lambda message: message.at)
             if messages:
                 return list(build_chat(messages, title=_find_text(root, form.title)))
     return []
 
 
-def _read_messages(elements: Sequence[Any], form: PageForm) -> Iterator[Message]:
-    """Yield the messages with a text. Raises ValueError for a time that is written in another way."""
+def _read_elements(elements: Sequence[Any], form: PageForm) -> Iterator[tuple[str, str, str]]:
+    """Yield moment, sender and text of each message that has a text."""
     sender = ""
     for element in elements:
         sender = _find_text(element, form.sender) or sender
         text = "\n".join(filter(None, map(read_element, element.xpath(form.text))))
         if text:
-            yield Message(at=_find_moment(element, form), speaker=sender, text=text)
+            yield _find_text(element, form.moment).partition("(")[0].strip(), sender, text
 
 
 def _find_text(element: Any, path: str) -> str:
@@ -94,9 +109,33 @@ def _find_text(element: Any, path: str) -> str:
     return " ".join("".join(texts).split())
 
 
-def _find_moment(element: Any, form: PageForm) -> datetime:
-    written = _find_text(element, form.moment).partition("(")[0].strip()
-    for pattern in form.moments:
+def _read_moments(written: Sequence[str], patterns: Sequence[str]) -> list[datetime]:
+    """Read all times of a page in its program's own way, or else in that of some language. Raises ValueError."""
+    with suppress(ValueError):
+        return [_read_moment(text, patterns) for text in written]
+    parts = [_MOMENT.fullmatch(text) for text in written]
+    stamps = [Stamp(date=match["day"], clock=match["clock"]) for match in parts if match]
+    if len(stamps) < len(written):
+        raise ValueError("a time without a time of day")
+    if all(re.fullmatch(DATE, stamp.date) for stamp in stamps):
+        return parse_stamps(stamps)
+    days = {day: _read_day(day) for day in {stamp.date for stamp in stamps}}
+    return parse_stamps([replace(stamp, date=days[stamp.date]) for stamp in stamps])
+
+
+def _read_moment(text: str, patterns: Sequence[str]) -> datetime:
+    for pattern in patterns:
         with suppress(ValueError):
-            return datetime.strptime(written, pattern)  # noqa: DTZ007 - a page has local times
-    raise ValueError(f"{written!r} is no time of this form")
+            return datetime.strptime(text, pattern)  # noqa: DTZ007 - a page has local times
+    raise ValueError(f"{text!r} is no time of this form")
+
+
+def _read_day(text: str) -> str:
+    """Return a day that is written out in some language in numbers. Raises ValueError."""
+    import dateparser  # loads many languages, and most pages need none
+
+    settings = {"STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
+    at: datetime | None = dateparser.parse(text, settings=settings)
+    if at is None or not any(map(str.isalpha, text)):
+        raise ValueError(f"{text!r} is no day")
+    return f"{at:%Y-%m-%d}"

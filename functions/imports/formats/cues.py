@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
@@ -27,11 +28,23 @@ _TIME = r"(?:([0-9]{1,3}):)?([0-9]{1,2}):([0-9]{1,2})[.,]([0-9]{1,3})"
 _TIMING_LINE = re.compile(rf"\s*{_TIME}(?:\s*-->\s*|,){_TIME}(?:\s.*)?")
 _VOICE = re.compile(r"<v(?:\.[^\s>]{0,100})?\s{1,9}([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}]*\}")
+_CHANGE = re.compile(r">>\s*")
+"""What captions put before the words of another speaker."""
+_CUE_NAME = re.compile(r"\d+\s+\"(?P<name>[^\"\n]{1,200})\"(?:\s.*)?")
+"""The line above the times of a cue, where a program writes the speaker there."""
+SPEAKER_MARKS = (">>", "-", "–", "—")
+"""What stands before the names of those who speak in one cue."""
 _NAMED = re.compile(
-    r"(?:>>\s*)?(?:\[(?P<label>[^\[\]\n]{1,200})\](?:\s*:\s*|\n)"
+    r"(?:(?:>>|[-–—])\s*)?(?:\[(?P<label>[^\[\]\n]{1,200})\](?:\s*:\s*|\n)"
     r"|(?P<name>(?:[^\W\d_]|\+\d)[^:\n]{0,199}?)\s*:\s+)(?P<words>\S.*)",
     re.DOTALL,
 )
+
+
+_LABELLED = re.compile(
+    r"(?:\[(?P<label>[^\[\]\n]{1,200})\]|\((?P<name>[^()\n]{1,200})\))\s+(?P<words>\S.*)", re.DOTALL
+)
+"""Words behind brackets, in which stands a name if it comes again; else it is a sound."""
 
 
 @value
@@ -39,6 +52,7 @@ class Cue:
     start: float
     end: float
     lines: list[str]
+    speaker: str = ""
 
 
 def is_cues(file: TextFile) -> bool:
@@ -70,8 +84,10 @@ def read_cues(file: TextFile) -> Contents:
 def _parse_cues(text: str) -> Iterator[Cue]:
     """Yield cues: a line of times and the lines up to the next empty one, or to the next times; skip the rest."""
     cue: Cue | None = None
-    for line in [*text.splitlines(), ""]:
+    for above, line in pairwise(["", *text.splitlines(), ""]):
         following = _parse_timing(line)
+        if following and (named := _CUE_NAME.fullmatch(above.strip())):
+            following = replace(following, speaker=named["name"])
         if cue and (following or not line.strip()) and (cue.lines or not line):
             yield cue
             cue = following
@@ -94,7 +110,7 @@ def _parse_styled(lines: Sequence[str]) -> Iterator[Cue]:
             words = re.sub(r"\\[Nn]", "\n", cells.get("Text", ""))
             if timing and words.strip():
                 name = cells.get("Name", "").strip()
-                yield replace(timing, lines=[f"<v {name}>" if name else "", words])
+                yield replace(timing, speaker=name, lines=[words])
 
 
 def _parse_timing(line: str) -> Cue | None:
@@ -124,7 +140,7 @@ def _name_first_lines(cues: Sequence[Cue]) -> list[Cue]:
 
 def _parse_cue(cue: Cue) -> Iterator[Turn]:
     unvoiced, *voices = _VOICE.split("\n".join(cue.lines))
-    voiced = zip(["", *voices[::2]], [unvoiced, *voices[1::2]], strict=True)
+    voiced = zip([cue.speaker, *voices[::2]], [unvoiced, *voices[1::2]], strict=True)
     for voice, markup in voiced:
         if words := html.unescape(_TAG.sub("", markup)).strip():
             yield _build_turn(words, voice.strip(), cue)
@@ -156,29 +172,39 @@ def _build_turn(words: str, speaker: str, times: Cue | Turn) -> Turn:
 
 def _name_speakers(turns: Sequence[Turn]) -> list[Turn]:
     """Take names before colons or in brackets, if most cues have one; a cue without one goes on."""
-    matches = [match for turn in turns if (match := _NAMED.fullmatch(turn.text))]
-    if any(t.speaker for t in turns) or len(matches) < MIN_NAMED_SHARE * len(turns):
+    found = {pattern: _find_names(turns, pattern) for pattern in (_NAMED, _LABELLED)}
+    pattern = next((pattern for pattern, names in found.items() if names), None)
+    if pattern is None or any(turn.speaker for turn in turns):
         return list(turns)
-    names = {_get_name(match) for match in matches}
     named: list[Turn] = []
     for turn in turns:
-        for text in _divide(turn.text, names):
-            match = _NAMED.fullmatch(text)
-            speaker = _get_name(match) if match else named[-1].speaker if named else ""
-            named.append(_build_turn(match["words"] if match else text, speaker, turn))
+        for text in _divide(turn.text, pattern, found[pattern]):
+            match, change = pattern.fullmatch(text), _CHANGE.match(text)
+            goes_on = named and not change
+            speaker = _get_name(match) if match else named[-1].speaker if goes_on else ""
+            words = match["words"] if match else text[change.end() :] if change else text
+            named.append(_build_turn(words, speaker, turn))
     return named
+
+
+def _find_names(turns: Sequence[Turn], pattern: re.Pattern[str]) -> set[str]:
+    """Return the names with which cues begin; none where too few do, or what stands in brackets are sounds."""
+    names = [_get_name(match) for turn in turns if (match := pattern.fullmatch(turn.text))]
+    are_names = pattern is _NAMED or len(set(names)) <= MAX_NEW_SHARE * len(names)
+    return set(names) if are_names and len(names) >= MIN_NAMED_SHARE * len(turns) else set()
 
 
 def _get_name(match: re.Match[str]) -> str:
     return str(match["label"] or match["name"])
 
 
-def _divide(text: str, names: Collection[str]) -> list[str]:
+def _divide(text: str, pattern: re.Pattern[str], names: Collection[str]) -> list[str]:
     """Divide the words of a cue at the lines with which other speakers begin."""
     parts: list[str] = []
     for line in text.split("\n"):
-        match = _NAMED.fullmatch(line)
-        if not parts or (match and _get_name(match) in names):
+        match = pattern.fullmatch(line)
+        is_marked = line.startswith(SPEAKER_MARKS)
+        if not parts or (match and (is_marked or _get_name(match) in names)):
             parts.append(line)
         else:
             parts[-1] += f"\n{line}"

@@ -74,6 +74,7 @@ class Contents:
 
     `restored` are conversations of our own export, `records` what else it holds, by kind, and `left`
     names what of it is not brought back, with reasons. `is_recognised` is false for text that is neither in a layout that we know, nor prose.
+    `are_notes`: the day that they name may be one to come, when nothing was said yet.
     """
 
     conversations: Sequence[Draft] = ()
@@ -85,6 +86,7 @@ class Contents:
     left: Mapping[str, str] = field(default_factory=dict)
     left_out: Sequence[LeftOut] = ()
     is_recognised: bool = True
+    are_notes: bool = False
 
 
 def is_owner_name(name: str) -> bool:

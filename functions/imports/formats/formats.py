@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from functions.imports.formats.chat_lists import is_chat_list, read_chat_list
 from functions.imports.formats.cues import is_cues, read_cues
+from functions.imports.formats.discord_text import is_discord_text, read_discord_text
 from functions.imports.formats.drafts import Contents, TextFile
 from functions.imports.formats.exports import is_export, read_export
 from functions.imports.formats.imessage import is_imessage, read_imessage
@@ -42,7 +43,11 @@ class Format:
 
 FORMATS = (
     Format(name="chats of Telegram", detect=is_telegram, read=read_telegram),
-    Format(name="Messenger, Google Chat, Discord", detect=is_chat_list, read=read_chat_list),
+    Format(
+        name="Messenger, Google Chat, Discord, Teams, Skype",
+        detect=is_chat_list,
+        read=read_chat_list,
+    ),
     Format(name="day of a channel of Slack", detect=is_slack, read=read_slack),
     Format(name="chats of Signal", detect=is_signal, read=read_signal),
     Format(name="note of Google Keep", detect=is_keep_note, read=read_keep_note),
@@ -57,6 +62,7 @@ FORMATS = (
     Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
     Format(name="mail", detect=is_mail, read=read_mail),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),
+    Format(name="Discord as text", detect=is_discord_text, read=read_discord_text),
     Format(name="Signal as text", detect=is_signal_text, read=read_signal_text),
     Format(name="table", detect=is_table, read=read_table),
     Format(name="subtitles", detect=is_cues, read=read_cues),

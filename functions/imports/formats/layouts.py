@@ -89,7 +89,13 @@ NAME_TIME_WORDS = Layout(
 NAME_COLON_TIME = Layout(
     kind="line", pattern=re.compile(rf"{_NAME}\s*:\s*[\[(]{_CLOCK}[\])]\s*(?P<words>\S.*)")
 )
-COLUMNS = Layout(kind="line", pattern=re.compile(rf"{_CLOCK}\t{_NAME}\t(?P<words>.+)"))
+COLUMNS = Layout(
+    kind="line",
+    pattern=re.compile(
+        rf"{_CLOCK}\t+(?:(?P<name>(?:[^\W\d_]|\+\d|{_PICTURE})[^:\t\n]{{0,79}})\t)?(?P<words>[^\t\n].*)"
+    ),
+)
+"""Without a column of names it is a notice."""
 BRACKETED_NAME_TIME = Layout(
     kind="line",
     pattern=re.compile(rf"\[(?P<label>[^\[\]\n]{{1,80}})\]\s+\[{_CLOCK}\]\s+(?P<words>.*)"),
@@ -127,7 +133,7 @@ DAY_LINE = re.compile(
     r"\D{0,40}?(?P<weekday>[^\W\d_]*)[^\w\n]{0,3}"
     r"(?P<date>\d{1,4}\D{1,3}\d{1,2}\D{1,3}\d{1,4})\D{0,40}"
 )
-CLOCK_LINE = re.compile(_BRACKETED)
+CLOCK_LINE = re.compile(rf"(?:#{{1,6}}\s+)?{_BRACKETED}(?:\s+\{{#[^{{}}\n]{{1,40}}\}})?")
 """A line with nothing but a time: it holds for the turns below."""
 TIME_ONLY = Layout(kind="heading", pattern=CLOCK_LINE)
 TIME_WORDS = Layout(
@@ -163,7 +169,7 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
         return best
     spoken = [line for line in written if not CLOCK_LINE.fullmatch(line)]
     least = MIN_SHARE if spoken == written else MIN_TIMED_SHARE
-    if _is_dialogue(spoken, least) and not _is_list_of_records(lines):
+    if is_dialogue(spoken, least) and not _is_list_of_records(lines):
         return NAME_WORDS
     if names := _find_name_lines(written):
         return Layout(kind="heading", pattern=re.compile(f"(?P<name>{'|'.join(names)}):?"))
@@ -199,7 +205,7 @@ def _count_turns(layout: Layout, written: Sequence[str]) -> int:
     return sum(1 for header, next_header in pairs if header and next_header is None)
 
 
-def _is_dialogue(written: Sequence[str], least: float) -> bool:
+def is_dialogue(written: Sequence[str], least: float) -> bool:
     """Tell whether `Name: words` lines are a dialogue, and not a list of remarks."""
     named = [at for at, line in enumerate(written) if NAME_WORDS.match(line)]
     if not named:

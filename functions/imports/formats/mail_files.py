@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 
 from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
 from functions.imports.formats.unread import count_unread_lines
-from shared.integrations.html_text import extract_text
+from shared.integrations.html_text import parse_html, read_element
 from shared.library.decoding import UnreadableFile, decode
 
 _HEADER = re.compile(r"\s*(?:[A-Z][A-Za-z-]{1,40}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,200}\n", re.ASCII)
@@ -23,6 +23,11 @@ _POSTMARK = re.compile(
 )
 """The line between the mails of a mailbox (RFC 4155), above the first field of one."""
 _QUOTED_FROM = re.compile(r"^>(?=>*From )", re.MULTILINE)
+_QUOTATIONS = (
+    "//*[contains(@class, 'gmail_quote') or (self::blockquote and @type = 'cite')]"
+    "[not(ancestor::*[contains(@class, 'gmail_quote') or (self::blockquote and @type = 'cite')])]"
+)
+"""Where pages of mails have what they answer, the outermost of each."""
 ENCODED = ("base64", "quoted-printable")
 MAX_HEADER_CHARS = 100_000
 SENSELESS_FIELD = (AttributeError, LookupError, TypeError, ValueError)
@@ -67,7 +72,8 @@ def read_mailbox(file: TextFile) -> Contents:
 def read_mail(file: TextFile) -> Contents:
     """Read a mail: each paragraph is said by its sender. Raises UnreadableFile."""
     mail = _parse(file)
-    words, quoted = _divide_quotations(_read_body(mail).splitlines())
+    text, page_quoted = _read_body(mail)
+    words, quoted = _divide_quotations(text.splitlines())
     turns = [
         Turn(text=paragraph.strip(), speaker=_find_sender(mail))
         for paragraph in re.split(r"\n\s*\n", "\n".join(words))
@@ -79,7 +85,7 @@ def read_mail(file: TextFile) -> Contents:
         conversations=[
             Draft(turns=turns, title=_find_field(mail, "subject"), started_at=_find_date(mail))
         ],
-        left_out=[*count_unread_lines(quoted, ""), *_count_attached(mail)],
+        left_out=[*count_unread_lines([*quoted, *page_quoted], ""), *_count_attached(mail)],
     )
 
 
@@ -115,18 +121,31 @@ def _parse(file: TextFile) -> EmailMessage:
     return message_from_string(file.text.lstrip(), EmailMessage, policy=policy.default)
 
 
-def _read_body(mail: EmailMessage) -> str:
-    """Return the plain text, or else that of the page.
+def _read_body(mail: EmailMessage) -> tuple[str, list[str]]:
+    """Return the plain text, or else that of the page, and the lines that the page quotes of others.
 
     One that is not encoded was decoded with the file, whatever it claims.
     """
     body = mail.get_body(("plain", "html"))
     if body is None:
-        return ""
+        return "", []
     is_encoded = str(body["content-transfer-encoding"]).casefold() in ENCODED
     text = _decode(body) if is_encoded else str(body.get_payload())
-    is_page = body.get_content_subtype() == "html"
-    return extract_text(text.encode(), "utf-8").text if is_page else text
+    return _divide_page(text) if body.get_content_subtype() == "html" else (text, [])
+
+
+def _divide_page(html: str) -> tuple[str, list[str]]:
+    """Return what a page says and the lines that it quotes, where it says anything else."""
+    root = parse_html(html.encode(), "utf-8")
+    if root is None:
+        return "", []
+    whole = read_element(root)
+    quotations = root.xpath(_QUOTATIONS)
+    lines = [line for element in quotations for line in read_element(element).splitlines()]
+    for element in quotations:
+        element.clear(keep_tail=True)
+    own = read_element(root)
+    return (own, lines) if own else (whole, [])
 
 
 def _decode(body: MIMEPart) -> str:

@@ -27,6 +27,18 @@ def drop_quotations(turns: Sequence[Turn]) -> list[Turn]:
     return kept
 
 
+def drop_quoted_lines(text: str, said: Collection[str]) -> str:
+    """Drop the lines behind a `>` that repeat what was said before: an answer's reference in a chat."""
+    lines = text.split("\n")
+    marked = {line: line.lstrip("> ").strip() for line in lines if line.startswith(">")}
+    if not any(quoted in said for quoted in marked.values() if quoted):
+        return text
+    kept = [
+        line for line in lines if line not in marked or (marked[line] and marked[line] not in said)
+    ]
+    return "\n".join(kept).strip()
+
+
 def _quotes(line: str, said: Collection[str]) -> bool:
     opening = _OPENING_QUOTE.search(line[:MAX_AROUND_CHARS])
     if opening is None or len(line) > MAX_QUOTED_CHARS:

@@ -16,18 +16,8 @@ from functions.imports.formats.json_fields import (
 )
 from functions.imports.formats.unread import count_unread_fields
 
-LIST_FILES = frozenset(
-    {
-        "users.json",
-        "channels.json",
-        "groups.json",
-        "dms.json",
-        "mpims.json",
-        "integration_logs.json",
-    }
-)
-"""The files beside the channels: who is who, and what there is."""
-PEOPLE_FILE = "users.json"
+PEOPLE_FILE, CHANNELS_FILE = "users.json", "channels.json"
+"""Two of the lists beside the folders of channels: who is who, and what there is."""
 SPOKEN_SUBTYPES = (None, "bot_message", "file_share", "me_message", "thread_broadcast")
 """Other messages tell that somebody joined, or how a channel is called."""
 _SCHEME = re.compile(r"(?:mailto|tel):")

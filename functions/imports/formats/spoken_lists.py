@@ -6,7 +6,7 @@ Their names are those of the programs' own interfaces.
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from functions.imports.formats.drafts import Contents, Draft, TextFile, Turn, is_owner_name
@@ -192,21 +192,36 @@ def _read_draft(parts: Sequence[SpokenList], name: str) -> Draft:
 def _read_utterances(part: SpokenList) -> Iterator[Turn]:
     holder = part.holders[-1] if part.holders else {}
     speaker = _find_speaker(holder, HOLDER_SPEAKER_NAMES)
+    start_names: Sequence[str] = START_NAMES
+    if not any(find_number(item, START_NAMES) is not None for item in part.items):
+        start_names = _find_moment_names(part.items)
     for item in part.items:
         if not _is_heading(item):
-            yield _read_utterance(item, speaker)
+            yield _read_utterance(item, speaker, start_names)
+
+
+def _find_moment_names(items: Sequence[Fields]) -> tuple[str, ...]:
+    """Return the first name, of a program that nobody here knows, under which each item has a moment."""
+    names = (name for name in items[0] if all(_is_moment(item.get(name)) for item in items))
+    return tuple(islice(names, 1))
+
+
+def _is_moment(found: Any) -> bool:
+    """Tell whether a text is a day with a time of day; a number may be an id."""
+    is_written = isinstance(found, str) and ":" in found and not found.isdecimal()
+    return is_written and find_time({"at": found}, ("at",)) is not None
 
 
 def _is_heading(item: Fields) -> bool:
     return str(item.get("type")).startswith("heading")
 
 
-def _read_utterance(item: Fields, speaker_of_all: str) -> Turn:
+def _read_utterance(item: Fields, speaker_of_all: str, start_names: Sequence[str]) -> Turn:
     speaker = _find_speaker(item, SPEAKER_NAMES) or speaker_of_all
     return Turn(
         text=_read_words(item).strip(),
         speaker=speaker,
-        start=find_number(item, START_NAMES),
+        start=find_number(item, start_names),
         end=find_number(item, END_NAMES),
         is_user=is_owner_name(speaker) or _is_of_owner(item),
     )

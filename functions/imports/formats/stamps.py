@@ -17,7 +17,8 @@ _KNOWN_HALF = re.compile(_HALF)
 _AFTERNOON = re.compile(r"[Pp]|下午|午後|오후|م")
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?"
 CLOCK = rf"(?:(?:{_HALF})\s?{_TIME}|{_TIME}(?:\s?(?:{_HALF})(?!\w))?)"
-DATE = r"\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\.?"
+_BEHIND_FIRST, _BEHIND_SECOND = r"(?:[./-]|\s?[年년])\s?", r"(?:[./-]|\s?[月월])\s?"
+DATE = rf"\d{{1,4}}{_BEHIND_FIRST}\d{{1,2}}{_BEHIND_SECOND}\d{{1,4}}(?:\.|\s?[日일])?"
 WORD = r"[^\W\d_][^\s\d:,\[\]-]{0,15}"
 """What stands beside a time in some language: a half of the day, or `at`."""
 CHAT_CLOCK = (
@@ -28,11 +29,11 @@ _CLOCK_PARTS = re.compile(
     r"(?P<before>\D*?)\s?(\d{1,2})(?P<colon>[:.]|\s?h\s?)(\d{2})(?:(?P=colon)(\d{2}))?"
     r"(?:[.,](\d{1,3}))?\s?(?P<after>\D*)"
 )
-_DATE_PARTS = re.compile(r"(\d{1,4})[./-]\s?(\d{1,2})[./-]\s?(\d{1,4})")
+_DATE_PARTS = re.compile(rf"(\d{{1,4}}){_BEHIND_FIRST}(\d{{1,2}}){_BEHIND_SECOND}(\d{{1,4}})")
 _DAY_WORD = re.compile(r"[^\W\d_]+")
 _NAMED_DATE = re.compile(
     r"(?<![0-9])(?P<y>(?:19|20)\d\d)(?P<sep>[-_./]?)(?P<m>\d\d)(?P=sep)(?P<d>\d\d)"
-    r"(?:[ _T-]+(?P<h>\d\d)[:.h_-]?(?P<min>\d\d))?(?![0-9]{3})"
+    r"(?:[ _T-]+(?:at[ _])?(?P<h>\d\d)[:.h_-]?(?P<min>\d\d))?(?![0-9]{3})"
 )
 _AMERICAN = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4} .*\d\s?[AP]M")
 _GMT_DATE = re.compile(r"GMT(\d{8})-(\d{6})")

@@ -1,12 +1,13 @@
 """Chats as text: messages below their day, time and sender, and the notices between them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from functions.imports.formats.blocks import Block
 from functions.imports.formats.chats import Message, build_chat
 from functions.imports.formats.drafts import Draft
+from functions.imports.formats.quotations import drop_quoted_lines
 from functions.imports.formats.stamps import Stamp, parse_stamps
 from functions.imports.formats.titles import HEADING, find_heading, find_title
 from shared.library.decoding import UnreadableFile
@@ -28,13 +29,13 @@ def read_chat(name: str, preamble: Sequence[str], blocks: Sequence[Block]) -> It
         raise UnreadableFile(f"its dates cannot be read: {error}") from error
     heading = find_heading(preamble)
     bodies = [_drop_headings(block) for block in blocks] if heading else blocks
-    messages = [
+    messages = _drop_quoted(
         Message(at=at, speaker=_PRIVATE_NAME.sub("", block.header.name), text=text)
         for at, block in zip(times, bodies, strict=True)
         if block.header.name
         and not _has_open_quote(block.header.name)
         and (text := _clean_message(block.text))
-    ]
+    )
     senders = list(dict.fromkeys(message.speaker for message in messages))
     title = heading or find_title(name, [], _list_notices(blocks), senders)
     return build_chat(messages, title=title)
@@ -57,6 +58,16 @@ def _clean_message(text: str) -> str:
     if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
         return "\n".join(rest).strip()
     return _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
+
+
+def _drop_quoted(messages: Iterable[Message]) -> list[Message]:
+    """Leave out what messages quote of earlier ones; one that holds nothing else stays."""
+    said: set[str] = set()
+    kept: list[Message] = []
+    for message in messages:
+        kept.append(replace(message, text=drop_quoted_lines(message.text, said) or message.text))
+        said.update(line.strip() for line in message.text.split("\n"))
+    return kept
 
 
 def _list_notices(blocks: Sequence[Block]) -> list[str]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from functions.imports.formats.stamps import DATE, cut_at_date, find_date
+from functions.imports.formats.stamps import CLOCK, DATE, cut_at_date, find_date
 
 MAX_TITLE_CHARS = 200
 MIN_COMMON_CHARS = 4
@@ -23,6 +23,8 @@ _TRAILING_DATE = re.compile(rf"\s+[-–—]\s+(?:{_MONTHS})\.?\s+\d{{1,2}}(?:,\s
 _FIELD = re.compile(r">?\s*[^:\n]{1,40}:\s+(?P<value>.*)")
 _YEAR = re.compile(r"(?:19|20)\d\d|\d{1,2}\.?\s[^\W\d_]{3,}\.?\s\d\d\b")
 MAX_PARTS = 3
+_END = re.compile(rf"\s*[-–—]\s*{CLOCK}$")
+"""The end of a meeting, behind its beginning."""
 _BAR = re.compile(r"\s+[|•·]\s+")
 """What stands between the date of a recording and its length, or who was there."""
 
@@ -104,6 +106,19 @@ def find_start(name: str, preamble: Sequence[str]) -> datetime | None:
     return written or named
 
 
+def list_dates(lines: Sequence[str]) -> list[str]:
+    """List the lines above notes that tell their day: a date alone, one with which a heading begins, or a field with a time."""
+    return [text for line in lines if _tells_day(line, text := line.strip("#* ").strip())]
+
+
+def _tells_day(line: str, text: str) -> bool:
+    field = _FIELD.fullmatch(text)
+    if field and re.search(CLOCK, field["value"]):
+        return _parse_line(text) is not None
+    is_first = bool(HEADING.fullmatch(line) and _LEADING_DATE.match(text) and find_date(text))
+    return is_first or bool(_YEAR.search(text) and _parse_words(text))
+
+
 def _parse_line(line: str) -> datetime | None:
     if not _YEAR.search(line):
         return None
@@ -120,7 +135,7 @@ def _parse_words(text: str) -> datetime | None:
     import dateparser  # loads many languages, and most files need none
 
     settings = {"STRICT_PARSING": True, "PARSERS": ["absolute-time"]}
-    at: datetime | None = dateparser.parse(text, settings=settings)
+    at: datetime | None = dateparser.parse(_END.sub("", text), settings=settings)
     return at
 
 

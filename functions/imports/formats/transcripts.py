@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
@@ -14,11 +14,14 @@ from functions.imports.formats.layouts import (
     CLOCK_LINE,
     DAY_LAYOUTS,
     FROM_TO,
+    MIN_TIMED_SHARE,
     NAME_WORDS,
+    TIME_ONLY,
     TIME_WORDS,
     Header,
     Layout,
     choose_layout,
+    is_dialogue,
 )
 from functions.imports.formats.name_lines import join_name_lines
 from functions.imports.formats.quotations import drop_quotations
@@ -29,6 +32,7 @@ from functions.imports.formats.titles import (
     find_heading,
     find_start,
     find_title,
+    list_dates,
 )
 from functions.imports.formats.unread import count_unread_lines
 from shared.library.decoding import UnreadableFile
@@ -37,6 +41,8 @@ MIN_SENTENCE_SHARE = 0.8
 MIN_PROSE_SHARE = 0.4
 """The least share of lines of notes that end a sentence or are Markdown; the others are broken lines."""
 WRAP_SLACK = 0.9
+MAX_HEAD_LINES = 4
+"""Lines of notes, one of which may tell their day."""
 _NO_STOPS = frozenset("@#%&*\\/:;,")
 """Punctuation that ends no sentence."""
 _CLOSING = "\"'”’»)]}*_"
@@ -66,20 +72,25 @@ def read_transcript(file: TextFile) -> Contents:
 def _read_text(name: str, text: str) -> Contents:
     lines = join_name_lines([_UNSEEN.sub("", line.strip()) for line in text.splitlines()])
     layout, begin = choose_layout(lines), 0
-    if layout is None and (begin := _find_dialogue(lines)):
-        layout = NAME_WORDS
+    if layout in (None, TIME_ONLY, NAME_WORDS):
+        begin = _find_timed_dialogue(lines) or (0 if layout else _find_owners_dialogue(lines))
+        layout = NAME_WORDS if begin else layout
     if layout is None:
         return Contents(
-            conversations=[_read_paragraphs(name, text)], is_recognised=_is_prose(lines)
+            conversations=[_read_paragraphs(name, text)],
+            is_recognised=_is_prose(lines),
+            are_notes=True,
         )
     notes, (preamble, blocks) = lines[:begin], _split(layout, lines[begin:])
-    preamble = [*filter(None, notes), *preamble]
+    preamble = [line for line in [*notes, *preamble] if line and not CLOCK_LINE.fullmatch(line)]
+    addressed = drop_addressees(blocks)
     if layout.kind == "chat":
-        return _require_speech(list(read_chat(name, preamble, blocks)))
+        drafts = list(read_chat(name, preamble, addressed))
+        return _require_speech(drafts if addressed == blocks else _drop_references(drafts))
     if layout in DAY_LAYOUTS and (dated := date_blocks(preamble, blocks)):
         return _require_speech(list(read_chat(name, [], dated)))
-    addressed = drop_addressees(blocks)
     is_meeting_chat = layout is FROM_TO or addressed != blocks
+    preamble, blocks = _drop_notices(preamble, blocks)
     spoken = addressed if is_meeting_chat else _trim_last(layout, blocks)
     turns = _read_turns(spoken)
     started_at = _find_linked_start(blocks) or find_start(name, preamble)
@@ -94,13 +105,54 @@ def _read_text(name: str, text: str) -> Contents:
     )
 
 
-def _find_dialogue(lines: Sequence[str]) -> int:
+def _find_timed_dialogue(lines: Sequence[str]) -> int:
+    """Return where a transcript begins below notes: from its first time on others speak; else 0."""
+    begin = next((at for at, line in enumerate(lines) if CLOCK_LINE.fullmatch(line)), 0)
+    above, below = (
+        [line for line in part if line and not CLOCK_LINE.fullmatch(line)]
+        for part in (lines[:begin], lines[begin:])
+    )
+    noted, speakers = (
+        {header.name for header in map(NAME_WORDS.match, part) if header} for part in (above, below)
+    )
+    return begin if not noted & speakers and is_dialogue(below, MIN_TIMED_SHARE) else 0
+
+
+def _find_owners_dialogue(lines: Sequence[str]) -> int:
     """Return where a transcript begins below notes: the last part is a dialogue of the owner's; else 0."""
     begin = next((at for at in reversed(range(len(lines))) if _DIVIDER.fullmatch(lines[at])), -1)
     headers = [NAME_WORDS.match(line) for line in lines[begin + 1 :] if line]
     names = [header.name for header in headers if header]
     is_dialogue = len(names) == len(headers) > 1 and any(map(is_owner_name, names))
     return begin + 1 if is_dialogue else 0
+
+
+def _drop_references(drafts: Sequence[Draft]) -> list[Draft]:
+    return [replace(draft, turns=drop_quotations(draft.turns)) for draft in drafts]
+
+
+def _drop_notices(
+    preamble: Sequence[str], blocks: Sequence[Block]
+) -> tuple[list[str], list[Block]]:
+    """Leave out that somebody began and ended the recording: lines of the same words behind a speaker's name."""
+    names = {block.header.name for block in blocks} - {""}
+    *others, last = blocks
+    closing = _read_notice(last.lines[-1], names) if last.lines else set()
+    opening = [line for line in preamble if _share_words(_read_notice(line, names), closing)]
+    if not opening:
+        return list(preamble), list(blocks)
+    above = [line for line in preamble if line not in opening]
+    return above, [*others, replace(last, lines=last.lines[:-1])]
+
+
+def _read_notice(line: str, names: Collection[str]) -> set[str]:
+    """Return the words behind the speaker's name with which a line begins."""
+    name = max((name for name in names if line.startswith(f"{name} ")), key=len, default=line)
+    return set(line[len(name) :].split())
+
+
+def _share_words(one: Collection[str], other: Collection[str]) -> bool:
+    return bool(one) and 2 * len({*one} & {*other}) >= max(len(one), len(other))
 
 
 def _require_speech(drafts: Sequence[Draft]) -> Contents:
@@ -119,7 +171,8 @@ def _read_paragraphs(name: str, text: str) -> Draft:
     is_by_line = sum(map(_ends_sentence, lines)) >= MIN_SENTENCE_SHARE * len(lines)
     turns = [Turn(text=p.strip()) for p in (lines if is_by_line else paragraphs) if p.strip()]
     title = find_heading([line.strip() for line in lines[:1]])
-    return Draft(turns=turns, title=title, started_at=find_start(name, []))
+    head = [line.strip() for line in lines[:MAX_HEAD_LINES]]
+    return Draft(turns=turns, title=title, started_at=find_start(name, list_dates(head)))
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
@@ -179,13 +232,15 @@ def _split(layout: Layout, lines: Sequence[str]) -> tuple[list[str], list[Block]
 
 
 def _count_fields(lines: Sequence[str]) -> int:
-    """Count the lines of a first paragraph that looks like turns, but is the fields of a form.
+    """Count the lines up to the end of a first paragraph that looks like turns, but is the fields of a form.
 
-    Nobody of them speaks again.
+    Nobody of them speaks again. Headings may stand above it.
     """
-    end = next((at for at, line in enumerate(lines) if not line), len(lines))
+    written = (at for at, line in enumerate(lines) if line and not HEADING.fullmatch(line))
+    begin = next(written, len(lines))
+    end = next((at for at in range(begin, len(lines)) if not lines[at]), len(lines))
     fields, others = (
-        [NAME_WORDS.match(line) for line in part] for part in (lines[:end], lines[end:])
+        [NAME_WORDS.match(line) for line in part] for part in (lines[begin:end], lines[end:])
     )
     names = {header.name for header in others if header}
     are_fields = all(header and header.name not in names for header in fields)

@@ -21,7 +21,9 @@ MARKUP_SUFFIXES = ("html", "Html", "HTML")
 
 def count_unread_lines(lines: Sequence[str], title: str) -> list[LeftOut]:
     """Count what stands above, below or between turns and is neither their title nor a label."""
-    unread = [line for line in lines if line != title and _count_words(line) >= MIN_WORDS]
+    unread = [
+        line for line in lines if line.lstrip("# ") != title and _count_words(line) >= MIN_WORDS
+    ]
     if not unread:
         return []
     words = sum(map(_count_words, unread))

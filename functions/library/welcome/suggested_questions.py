@@ -15,11 +15,17 @@ from functions.library.welcome.sample_schemas import SuggestedQuestionsOut
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.speaker_labels import is_name
 from shared.edge.declare.routes import Call, route
+from shared.languages import translate
 from shared.library.deps import LibraryDeps
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 MAX_QUESTIONS = 5
+OPEN_TASKS = "What do I have to do?"
+ABOUT_ME = "What do you know about me?"
+ABOUT_A_PERSON = "What did {name} say about {topic}?"
+LAST_TALK = "What was my last conversation about?"
+LAST_WEEK = "Summarize my conversations last week"
 NOTHING_STORED = (
     "Your library is empty. Add a conversation or a file first, or load the sample library to look "
     "around."
@@ -46,23 +52,26 @@ async def suggest_questions(deps: LibraryDeps, call: Call) -> SuggestedQuestions
         deps.stores.memories.list_newest(call.uid, limit=1),
         deps.stores.profiles.get(call.uid),
     )
+    language = profile.language or call.language
     questions = [
-        *(["What do I have to do?"] if any(not task.completed for task in tasks) else []),
-        *ask_about_people(processed),
-        *ask_about_days(processed, deps.clock.now(), profile.zone),
-        *(["What do you know about me?"] if memories else []),
+        *([translate(OPEN_TASKS, language)] if any(not task.completed for task in tasks) else []),
+        *ask_about_people(processed, language),
+        *ask_about_days(processed, deps.clock.now(), profile.zone, language),
+        *([translate(ABOUT_ME, language)] if memories else []),
     ]
     offered = questions[:MAX_QUESTIONS]
     await deps.stores.offered_suggestions.add(call.uid, offered, deps.clock.now())
     hint = NOT_PROCESSED if page.items else NOTHING_STORED
-    return SuggestedQuestionsOut(questions=offered, hint=None if questions else hint)
+    return SuggestedQuestionsOut(
+        questions=offered, hint=None if questions else translate(hint, language)
+    )
 
 
-def ask_about_people(conversations: Sequence[Conversation]) -> Iterator[str]:
+def ask_about_people(conversations: Sequence[Conversation], language: str | None) -> Iterator[str]:
     """Ask what those who speak most often said about a topic that they did speak of."""
     names = Counter(name for c in conversations for name in _list_others(c))
     asked = (
-        f"What did {name} say about {topic}?"
+        translate(ABOUT_A_PERSON, language, name=name, topic=topic)
         for name, _ in names.most_common()
         if (topic := _find_topic(name, conversations))
     )
@@ -70,17 +79,17 @@ def ask_about_people(conversations: Sequence[Conversation]) -> Iterator[str]:
 
 
 def ask_about_days(
-    conversations: Sequence[Conversation], now: datetime, zone: ZoneInfo
+    conversations: Sequence[Conversation], now: datetime, zone: ZoneInfo, language: str | None
 ) -> Iterator[str]:
     """Ask about the newest conversation, and about last week where something was said in it."""
     if not conversations:
         return
-    yield "What was my last conversation about?"
+    yield translate(LAST_TALK, language)
     today = now.astimezone(zone).date()
     monday = today - timedelta(today.weekday())
     days = (c.started_at.astimezone(zone).date() for c in conversations)
     if any(monday - timedelta(_DAYS_OF_A_WEEK) <= day < monday for day in days):
-        yield "Summarize my conversations last week"
+        yield translate(LAST_WEEK, language)
 
 
 def _list_others(conversation: Conversation) -> list[str]:

@@ -26,6 +26,7 @@ from shared.domain.provenance import TextKinds
 from shared.domain.store.operation import Operation
 from shared.domain.value import value
 from shared.edge.declare.schemas import Wire
+from shared.languages import choose_accepted
 
 BodyT_co = TypeVar("BodyT_co", default=None, covariant=True)
 QueryT_co = TypeVar("QueryT_co", default=None, covariant=True)
@@ -84,6 +85,11 @@ class Call(Generic[BodyT_co, QueryT_co, CallerT_co]):
     @property
     def file(self) -> UploadedFile | None:
         return self.files[0] if self.files else None
+
+    @property
+    def language(self) -> str | None:
+        """The first language that the client accepts and we have; None for none of them."""
+        return choose_accepted(self.headers.get("accept-language"))
 
 
 @value

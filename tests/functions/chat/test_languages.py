@@ -29,6 +29,15 @@ from functions.chat.tools.task_tools import (
     NEWEST_TASKS,
     NO_TASKS,
 )
+from functions.library.welcome.suggested_questions import (
+    ABOUT_A_PERSON,
+    ABOUT_ME,
+    LAST_TALK,
+    LAST_WEEK,
+    NOT_PROCESSED,
+    NOTHING_STORED,
+    OPEN_TASKS,
+)
 from shared.domain.account.quota import NOUNS
 from shared.domain.conversations.day_words import DAY_AND_TIME, describe_time
 from shared.domain.models.model_failure import ADVICE, CAUSES
@@ -77,6 +86,15 @@ def list_fixed_texts() -> Iterator[str]:
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
     yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED, SHOWN)
     yield from (NEWEST_TASKS, FURTHER_TASKS)
+    yield from (
+        OPEN_TASKS,
+        ABOUT_ME,
+        ABOUT_A_PERSON,
+        LAST_TALK,
+        LAST_WEEK,
+        NOTHING_STORED,
+        NOT_PROCESSED,
+    )
 
 
 def test_there_are_at_least_seven_languages_p17() -> None:

@@ -166,6 +166,21 @@ async def test_an_empty_chat_begins_with_one_greeting_however_often_it_is_read_p
     assert greeting["text"].startswith("Hi! Keepsake here.")
 
 
+async def test_a_chat_begins_in_the_language_of_its_client_where_its_owner_chose_none(
+    world: ChatFixture,
+) -> None:
+    german = {"Accept-Language": "de-AT,de;q=0.9"}
+    async with open_chat(world.deps()) as http:
+        [listed] = (await http.get("/v2/messages", headers=german)).json()
+        cleared = (await http.delete("/v2/messages", headers=german)).json()
+        await http.delete("/v2/messages")
+        [english] = (await http.get("/v2/messages", headers=german)).json()
+
+    assert listed["text"] == cleared["text"]
+    assert listed["text"].startswith("Hallo! Hier ist Keepsake.")
+    assert english["text"].startswith("Hi! Keepsake here.")
+
+
 async def test_messages_are_listed_newest_first_p23(world: ChatFixture) -> None:
     with ScriptedModel(script_answer("Hello.")) as model:
         deps = world.deps(model)

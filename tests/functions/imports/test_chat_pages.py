@@ -45,7 +45,27 @@ def test_a_page_of_a_chat_tells_who_and_when(page, title, turns):
     assert conversations == [(title, "2026-02-02T02:40", turns)]
 
 
-def test_a_page_that_writes_times_in_another_way_is_asked_about():
-    [entry], _ = read("messages.html", META.replace("Feb 2, 2026", "2. Februar 2026"))
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2. Februar 2026 2:40", "2. Februar 2026 2:41"),
+        ("Montag, 2. Februar 2026 um 02:40", "Montag, 2. Februar 2026 um 02:41"),
+        ("lunes, 2 de febrero de 2026 2:40", "lunes, 2 de febrero de 2026 2:41"),
+        ("2 févr. 2026, 02:40", "2 févr. 2026, 02:41"),
+        ("02.02.2026, 2:40", "02.02.2026, 2:41"),
+        ("2026年2月2日 2:40", "2026年2月2日 2:41"),
+    ],
+)
+def test_a_page_may_write_its_times_in_another_language(first, second):
+    page = META.replace("Feb 2, 2026 2:40 am", first).replace("Feb 2, 2026 2:41 am", second)
+
+    [entry], conversations = read("messages.html", page)
+
+    assert entry["status"] == "kept"
+    assert conversations == [("Zoë", "2026-02-02T02:40", [("Zoë", 0, "Up?"), ("Bo", 60, "No")])]
+
+
+def test_a_page_that_tells_no_times_is_asked_about():
+    [entry], _ = read("messages.html", META.replace("Feb 2, 2026 2:40 am", "yesterday at noon"))
 
     assert entry["status"] == "question"

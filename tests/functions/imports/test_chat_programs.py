@@ -51,6 +51,53 @@ DISCORD = {
     ],
 }  # fmt: skip
 OWN_DISCORD = [{"ID": 1, "Timestamp": "2026-02-02 02:40:00", "Contents": "Mine", "Attachments": ""}]
+SKYPE = {
+    "userId": "8:me",
+    "conversations": [
+        {"displayName": "Ann", "MessageList": [
+            {"displayName": None, "from": "8:me", "originalarrivaltime": "2026-02-02T02:41:00.0Z",
+             "messagetype": "RichText", "content": "No &amp; <b>no</b>"},
+            {"displayName": None, "from": "8:me", "originalarrivaltime": "2026-02-02T02:40:30.0Z",
+             "messagetype": "ThreadActivity/AddMember", "content": "<addmember/>"},
+            {"displayName": "Ann", "from": "8:ann", "originalarrivaltime": "2026-02-02T02:40:00.0Z",
+             "messagetype": "RichText", "content": "Up?"}]},
+        {"displayName": "Empty", "MessageList": []},
+    ],
+}  # fmt: skip
+TEAMS = {
+    "value": [
+        {"messageType": "message", "createdDateTime": "2026-02-02T02:41:00.000Z", "from": {"user": {"displayName": "Bo"}},
+         "body": {"contentType": "text", "content": "No"}},
+        {"messageType": "systemEventMessage", "createdDateTime": "2026-02-02T02:40:30.000Z", "from": None,
+         "body": {"contentType": "html", "content": "<systemEventMessage/>"}},
+        {"messageType": "message", "createdDateTime": "2026-02-02T02:40:00.000Z",
+         "from": {"user": {"displayName": "Ann Lee"}}, "body": {"contentType": "html", "content": "<p>Up <b>now</b>?</p>"}},
+    ]
+}  # fmt: skip
+DISCORD_TEXT = """==============================================================
+Guild: Home
+Channel: Text Channels / garden
+Topic: all that grows here
+==============================================================
+
+[02/02/2026 2:40 AM] ann
+Up?
+
+[02/02/2026 2:41 AM] bo (pinned)
+No
+
+{Embed}
+The weather of the week in Oslo
+{Reactions}
+👍 (2)
+
+[02/13/2026 2:41 AM] ann
+Joined the server.
+
+==============================================================
+Exported 3 message(s)
+==============================================================
+"""
 IMESSAGE = """Feb 02, 2026  2:40:00 AM (Read by you after 5 minutes)
 +15550100
 Are you home?
@@ -170,6 +217,8 @@ def read(name: str, data: Any) -> tuple[list[dict[str, Any]], list[tuple[str, st
         ("result.json", TELEGRAM, "Ann", [("Ann", 0, "Up?"), ("Bo", 60, "No")]),
         ("garden.json", DISCORD, "garden", [("Ann", 0, "Rain")]),
         ("messages.json", OWN_DISCORD, "", [("Me", 0, "Mine")]),
+        ("messages.json", SKYPE, "Ann", [("Ann", 0, "Up?"), ("Me", 60, "No & no")]),
+        ("channel.json", TEAMS, "", [("Ann Lee", 0, "Up now?"), ("Bo", 60, "No")]),
         ("+15550100.txt", IMESSAGE, "", [("+15550100", 0, "Are you home?\n\nBring milk."), ("Me", 60, "Yes")]),
         ("main.jsonl", "\n".join(map(json.dumps, SIGNAL)), "Ann Lee", [("Ann Lee", 0, "Up?"), ("Me", 60, "No")]),
         ("Ann.txt", SIGTOP, "Ann Lee", [("Ann Lee", 0, "Up?"), ("You", 60, "No")]),
@@ -185,6 +234,31 @@ def test_messages_have_their_senders_and_moments(name, data, title, turns):
 
     assert entry["status"] == "kept"
     assert conversations == [(title, "2026-02-02T02:40", turns)]
+
+
+def test_the_markup_of_a_message_is_no_text_beside_it():
+    [entry], _ = read("channel.json", {"value": [
+        {"createdDateTime": "2026-02-02T02:40:00.000Z", "from": {"user": {"displayName": "Ann"}},
+         "body": {"content": "<p>Up <b>now</b> or in the afternoon?</p>"}}]})  # fmt: skip
+
+    assert entry["left_out"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("# Budget\n\nMon, 2 Feb 26\n\n- The rate falls.\n", "2026-02-02T00:00"),
+        ("# 2026-02-02 Visit\n\n- The wall is wet.\n", "2026-02-02T00:00"),
+        ("# Visit\n\n## Date & Time: 2026-02-02 14:03:22\n\n- The wall is wet.\n", "2026-02-02T14:03"),
+        ("New Recording 3\n2 February 2026 at 09:12\n\nThe gutter is full. I call Mr Hart.\n", "2026-02-02T09:12"),
+        ("# Letter\n\nDue: 2026-12-20\n\nThe contract of 2026-01-05 ends.\n", "2026-11-29T12:00"),
+        ("# 2027-02-02 Trip\n\nWe pack the tent.\n", "2026-11-29T12:00"),
+    ],
+)  # fmt: skip
+def test_a_note_is_of_the_day_that_its_head_names_unless_that_is_to_come(text, day):
+    _, [(_, at, _)] = read("note.md", text)
+
+    assert at == day
 
 
 def test_an_export_of_slack_is_read_with_the_names_of_its_people():
@@ -210,6 +284,36 @@ def test_an_export_of_slack_is_read_with_the_names_of_its_people():
     told = "@Raj & @here: the plan (https://x.example/p), Tuesday"
     turns = [("Ivy Chen", 0, told), ("Raj", 60, "Yes")]
     assert conversations == [("general", "2026-02-02T02:40", turns)]
+
+
+def test_what_stands_beside_the_channels_of_slack_is_no_failure():
+    message = {"type": "message", "user": "U1", "ts": "1770000000.1", "text": "Up?"}
+    files = {
+        "users.json": json.dumps([{"id": "U1", "real_name": "Ann"}]),
+        "channels.json": "[]",
+        "canvases.json": "[]",
+        "huddle_transcripts.json": "[]",
+        "lists.json": '[{"id": "F1"}]',
+        "general/2026-02-02.json": json.dumps([message]),
+    }
+
+    entries, _ = read("slack.zip", build_zip(files))
+
+    assert [entry["name"] for entry in entries] == ["slack.zip/general/2026-02-02.json"]
+
+
+def test_a_channel_of_discord_as_text_has_its_senders_and_moments_and_counts_the_rest():
+    [entry], conversations = read("garden.txt", DISCORD_TEXT.replace("02/13/2026", "02/02/2026"))
+
+    turns = [("ann", 0, "Up?"), ("bo", 60, "No"), ("ann", 60, "Joined the server.")]
+    assert conversations == [("garden", "2026-02-02T02:40", turns)]
+    assert [left["words"] for left in entry["left_out"]] == [12]
+
+
+def test_all_dates_of_a_channel_of_discord_together_tell_day_and_month():
+    _, conversations = read("garden.txt", DISCORD_TEXT)
+
+    assert [at for _, at, _ in conversations] == ["2026-02-02T02:40", "2026-02-13T02:41"]
 
 
 def test_another_archive_with_a_list_of_users_loses_no_chat():

@@ -323,6 +323,100 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "2026-11-05T20:03:00", [("Yui", 0, "At ten?"), ("Me", 60, "Yes")]),
         ),
         (
+            "line_notices.txt",
+            (
+                '[LINE] Mika\n\nWed, 11/18/2026\n20:03\tMika\tAt ten?\n20:04\tJo\t"Say ""yes"".\nI do"\n'
+                '20:05\tMika unsent a message.\n20:06\t\tMika left.\n20:07\tJo\t"So"\n'
+            ),
+            (
+                "",
+                "2026-11-18T20:03:00",
+                [("Mika", 0, "At ten?"), ("Jo", 60, 'Say "yes".\nI do'), ("Jo", 240, '"So"')],
+            ),
+        ),
+        (
+            "zoom_dated.txt",
+            (
+                "2026-11-18 10:33:12 From Marta K to Everyone:\n\tthe link is up\n"
+                "2026-11-18 10:34:12 From Ben to Marta K (direct message):\n\tthanks\n"
+                '2026-11-18 10:35:12 From Li to Everyone:\n\tReacted to "the link is up" with 👍\n'
+            ),
+            (
+                "",
+                "2026-11-18T10:33:12",
+                [("Marta K", 0, "the link is up"), ("Ben", 60, "thanks")],
+            ),
+        ),
+        (
+            "gemini.txt",
+            (
+                "Weekly\nNov 18, 2026\n\nSummary\n\nAnn and Bo discussed the oven and who pays for it.\n\n"
+                "The oven: it is broken since Monday.\n\nWeekly - Transcript\n00:00:00\n\nAnn Lee: It is broken.\n"
+                "Bo: I order the part.\n\n00:05:10\n\nAnn Lee: Who pays?\nTranscription ended after 00:06:00\n\n"
+                "This editable transcript was computer generated and might contain errors.\n"
+            ),
+            (
+                "Weekly",
+                "2026-11-18T00:00:00",
+                [
+                    ("Ann Lee", None, "It is broken."),
+                    ("Bo", None, "I order the part."),
+                    ("Ann Lee", 310, "Who pays?"),
+                ],
+            ),
+        ),
+        (
+            "clock_headings.md",
+            "### **00:00:00** {#00:00:00}\n\n**Ann:** It leaks.\n**Bo:** Where?\n\n### 00:02:00\n\n**Ann:** There.\n",
+            ("", "", [("Ann", None, "It leaks."), ("Bo", None, "Where?"), ("Ann", 120, "There.")]),
+        ),
+        (
+            "fields.md",
+            (
+                "# Call\n\nDate: November 18, 2026 10:00 AM\nAttendees: Ann, Bo\nStatus: Done\n\n## Summary\n\n"
+                "The rate falls.\n\n## Transcript\n\n**Ann:** Does it?\n\n**Bo:** Yes.\n\n**Ann:** Good.\n"
+            ),
+            (
+                "Call",
+                "2026-11-18T10:00:00",
+                [("Ann", None, "Does it?"), ("Bo", None, "Yes."), ("Ann", None, "Good.")],
+            ),
+        ),
+        (
+            "span.txt",
+            "Sync\nWed, Nov 18, 2026, 10:00 AM - 10:30 AM\n\n00:00\nAnn Lee\nHi.\n\n00:12\nBo\nYes.\n",
+            ("Sync", "2026-11-18T10:00:00", [("Ann Lee", 0, "Hi."), ("Bo", 12, "Yes.")]),
+        ),
+        (
+            "teams_paragraphs.txt",
+            (
+                "Review-20261118_090307-Recording\nNovember 18, 2026, 8:03AM\n\nRoth, Mia hat die Aufnahme gestartet\n"
+                "Roth, Mia   0:03\nDrei.\nYilmaz   0:09\nZwei.\nRoth, Mia   0:12\nGut.\n"
+                "Roth, Mia hat die Aufnahme beendet\n"
+            ),
+            (
+                "Review",
+                "2026-11-18T09:03:00",
+                [("Roth, Mia", 3, "Drei."), ("Yilmaz", 9, "Zwei."), ("Roth, Mia", 12, "Gut.")],
+            ),
+        ),
+        (
+            "quoted.md",
+            (
+                "[2026-11-18 09:03] Ann: It is in the cellar\n[2026-11-18 09:04] Me: Which shelf?\n>\n"
+                "> It is in the cellar\n>\n[2026-11-18 09:05] Ann: > none\n"
+            ),
+            (
+                "",
+                "2026-11-18T09:03:00",
+                [
+                    ("Ann", 0, "It is in the cellar"),
+                    ("Me", 60, "Which shelf?"),
+                    ("Ann", 120, "> none"),
+                ],
+            ),
+        ),
+        (
             "google_recorder.txt",
             "Nov 6, 2026 at 3:15 PM | 0h 1m\n\n00:00\nSpeaker 1\nIt leaks.\n\n00:09\nSpeaker 2\nI call.\n",
             (
@@ -457,6 +551,9 @@ def test_a_deleted_message_names_no_group():
         (["7.02.26 г., 17:05 - A: x"], "2026-02-07 17:05:00"),
         (["۲۰۲۶/۲/۷،\u200f ۱۷:۰۵ - A: x"], "2026-02-07 17:05:00"),
         (["2026-02-07 17 h 05 - A: x"], "2026-02-07 17:05:00"),
+        (["2026년 2월 7일 오후 5:05 - A: x"], "2026-02-07 17:05:00"),
+        (["2026년 2월 7일 오후 5:04", "2026년 2월 7일 오후 5:05, A : x"], "2026-02-07 17:05:00"),
+        (["[2026年2月7日 17:05:00] A: x"], "2026-02-07 17:05:00"),
         (["7/2/2569 17:05 - A: x"], "2026-02-07 17:05:00"),
         (["\u200e٧\u200f/٢\u200f/٢٠٢٦, ٥:٠٥ م - A: x"], "2026-02-07 17:05:00"),
         (["7/2/26, 11:05 SA - A: x", "7/2/26, 1:05 CH - A: x"], "2026-02-07 11:05:00"),
@@ -734,6 +831,13 @@ def test_a_telegram_chat_is_read_with_its_owner():
                 }
             },
             ("", "", [("a", 0.5, "Hello there."), ("b", 2, "Hi.")]),
+        ),
+        (
+            [
+                {"who": 1, "user": "Bo", "text": "Yes", "arrived": "2026-02-03T09:01:00Z"},
+                {"who": 2, "user": "Ann", "text": "Up?", "arrived": "2026-02-03T09:00:00Z"},
+            ],
+            ("", "2026-02-03T09:00:00+00:00", [("Ann", 0, "Up?"), ("Bo", 60, "Yes")]),
         ),
         (
             [{"user": "U1", "text": "Morning", "ts": "1770109200.000100"}],

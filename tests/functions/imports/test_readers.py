@@ -103,6 +103,11 @@ def build_srt(*cues: str) -> str:
         (["[Speaker 1]\nHi", "[Speaker 2]\nYes"], [("Speaker 1", "Hi"), ("Speaker 2", "Yes")]),
         (["[SPEAKER_00]: Hi", "[SPEAKER_01]: Yes"], [("SPEAKER_00", "Hi"), ("SPEAKER_01", "Yes")]),
         ([">> ANN: Hi", ">> BO: Yes"], [("ANN", "Hi"), ("BO", "Yes")]),
+        ([">> ANN: Hi", ">> BO: Yes", ">> So", "it is"], [("ANN", "Hi"), ("BO", "Yes"), ("SPEAKER_00", "So"), ("SPEAKER_00", "it is")]),
+        (["- Ann: Hi\n- Bo: Yes", "– Ann: So"], [("Ann", "Hi"), ("Bo", "Yes"), ("Ann", "So")]),
+        (["[Ann] Hi", "[Bo Lee] Yes", "[Ann] So", "[music]"], [("Ann", "Hi"), ("Bo Lee", "Yes"), ("Ann", "So"), ("Ann", "[music]")]),
+        (["(Ann) Hi", "(Bo) Yes", "(Ann) So"], [("Ann", "Hi"), ("Bo", "Yes"), ("Ann", "So")]),
+        (["[laughs] Hi", "[sighs] Yes", "So"], [("SPEAKER_00", "[laughs] Hi"), ("SPEAKER_00", "[sighs] Yes"), ("SPEAKER_00", "So")]),
         (["Ann: Hi\nBo: Yes", "Bo: At: ten", "Ann: So"], [("Ann", "Hi"), ("Bo", "Yes"), ("Bo", "At: ten"), ("Ann", "So")]),
         (["Ann Lee\nHi", "Bo\nYes", "Ann Lee\nSo\nit is"], [("Ann Lee", "Hi"), ("Bo", "Yes"), ("Ann Lee", "So\nit is")]),
         (["{\\an8}Hi", "[music]\nHo", "Hu"], [("SPEAKER_00", "Hi"), ("SPEAKER_00", "[music]\nHo"), ("SPEAKER_00", "Hu")]),
@@ -152,6 +157,20 @@ def test_cues_need_no_empty_lines_between():
         ("Ann", "Hi", 3.1),
         ("Bo", "Yes", 6.12),
         ("Ann", "So", 9),
+    ]
+
+
+def test_a_name_beside_the_number_of_a_cue_is_its_speaker():
+    text = (
+        'WEBVTT\n\n1 "Ann Lee" (123456)\n00:00:01.000 --> 00:00:03.000\nIt is broken.\n\n'
+        '2 "Bo" (77)\n00:00:03.500 --> 00:00:05.000\nI order it.\n'
+    )
+
+    found = read_segments("a.vtt", text)
+
+    assert [(who, words) for who, words, _, _ in found] == [
+        ("Ann Lee", "It is broken."),
+        ("Bo", "I order it."),
     ]
 
 
@@ -216,6 +235,7 @@ def test_an_unreadable_file_is_refused_with_its_reason(name, data, reason):
     [
         ("2026-03-02.txt", (2026, 3, 2)),
         ("call 2026-03-02_0915.srt", (2026, 3, 2, 9, 15)),
+        ("Weekly (2026-03-02 at 10_05 GMT+1).srt", (2026, 3, 2, 10, 5)),
         ("2026-03-02T09-15 Ann.txt", (2026, 3, 2, 9, 15)),
     ],
 )
@@ -348,6 +368,21 @@ def test_a_mail_says_what_its_sender_wrote_and_counts_what_it_quotes():
         ("On Monday Ann wrote:", 11),
         ("a.pdf", 0),
     ]
+
+
+def test_what_a_page_of_a_mail_quotes_is_counted_and_an_encoded_name_in_quotes_is_read():
+    mail = (
+        'From: "=?utf-8?Q?M=C3=BCller?= Bo" <bo@x.example>\nDate: Mon, 2 Feb 2026 02:40:00 +0000\n'
+        "Subject: Keys\nContent-Type: text/html; charset=utf-8\n\n<div>They are here.</div>"
+        '<div class="gmail_quote"><div>On Monday Ann wrote:</div><blockquote type="cite">Where are the keys?'
+        "</blockquote></div>\n"
+    )
+
+    contents = read_file("a.eml", mail.encode())
+
+    [draft] = contents.conversations
+    assert [(turn.speaker, turn.text) for turn in draft.turns] == [("Müller Bo", "They are here.")]
+    assert [left.words for left in contents.left_out] == [8]
 
 
 def test_a_mail_that_only_quotes_is_what_it_quotes():

@@ -78,7 +78,25 @@ _NUMBERED_DAY = re.compile(
 )
 """The number of a day without its month; before a noun it counts something else ("on the 5th floor")."""
 _BEFORE_DAYS = "on|by|next|this|until|am|bis|el|para el|le|avant"
-_HOUR = re.compile(r"\bat (\d{1,2})(?::(\d{2}))?(?:\s*(a\.?m|p\.?m)\b)?")
+_HOURS = (
+    r"\bat (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: o'clock)?(?:\s*(?P<half>[ap]\.?m)\b| (?:in the|at) (?P<part>\w+))?",
+    r"\bum (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: uhr)?(?: (?P<part>\w+s|früh)\b)?",
+    r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: de la (?P<part>\w+))?",
+    r"\bà (?P<hour>\d{1,2}) ?h(?:eures?)?(?: ?(?P<minute>\d{2})\b)?(?: (?:du |de l['’])(?P<part>[\w-]+))?",
+    r"\balle (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: (?:di|del) (?P<part>\w+))?",
+    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分)?に?",
+)
+_HOUR = [re.compile(pattern, re.IGNORECASE) for pattern in _HOURS]
+_AFTERNOONS = frozenset(
+    {"pm", "afternoon", "evening", "nachmittags", "abends", "tarde", "soir", "après-midi", "pomeriggio", "sera"}
+    | {"午後", "夕方"}
+)  # fmt: skip
+_MORNINGS = frozenset(
+    {"am", "morning", "morgens", "früh", "vormittags", "mañana", "matin", "mattina", "午前", "朝"}
+)
+_NIGHTS = frozenset({"night", "nachts", "noche", "notte", "夜"})
+_FIRST_NIGHT_HOUR = 6
+"""An earlier hour of the night is after midnight."""
 
 
 @positional_value
@@ -194,6 +212,13 @@ def _read_date(match: Match) -> tuple[int | None, int, int]:
     return int(year) if year else None, month, day
 
 
+def drop_hours(text: str) -> str:
+    """Return a text without the times of day that it names."""
+    for pattern in _HOUR:
+        text = pattern.sub(" ", text)
+    return " ".join(text.split())
+
+
 def _move_back(day: date) -> date:
     """Return the same day a year before; of a leap day, the one before the next month."""
     return (day + timedelta(1)).replace(year=day.year - 1) - timedelta(1)
@@ -207,16 +232,23 @@ def _read_numbered_day(match: Match, today: date) -> date | None:
 
 
 def _parse_hour(text: str) -> time | None:
-    """Read "at 3", "at 3:30 pm", "at noon"; 1 to 7 without am or pm is in the afternoon."""
+    """Read "at 3", "at 3:30 pm", "at noon", "um 8 Uhr abends", "à 20 h", "午後8時".
+
+    1 to 7 without a part of the day is in the afternoon.
+    """
     if "at noon" in text:
         return time(12)
-    if not (match := _HOUR.search(text)):
+    match = next(filter(None, (pattern.search(text) for pattern in _HOUR)), None)
+    if match is None:
         return None
-    hour, minute = int(match[1]), int(match[2] or 0)
-    meridiem = (match[3] or "").replace(".", "")
-    if hour < 12 and (meridiem == "pm" or (not meridiem and not match[2] and hour < 8)):
+    found = match.groupdict()
+    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    part = (found.get("half") or "").replace(".", "") or found["part"]
+    is_told = part in _AFTERNOONS or part in _MORNINGS or part in _NIGHTS
+    is_late = part in _AFTERNOONS or (part in _NIGHTS and hour >= _FIRST_NIGHT_HOUR)
+    if hour < 12 and (is_late or (not is_told and not found["minute"] and hour < 8)):
         hour += 12
-    if meridiem == "am" and hour == 12:
+    elif hour == 12 and is_told and part not in _AFTERNOONS:
         hour = 0
     return time(hour, minute) if hour < 24 and minute < 60 else None
 

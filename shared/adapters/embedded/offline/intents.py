@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from shared.adapters.embedded.offline.calendar import drop_relative_days
+from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
 from shared.domain.value import value
 
@@ -58,7 +58,9 @@ def load_examples() -> Examples[Intent]:
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     """Read a text by exact form, else by meaning, else by its words."""
-    if exact := _match_request(text) or _match_request(drop_relative_days(text)):
+    undated = drop_relative_days(text)
+    forms = (text, undated, drop_hours(undated))
+    if exact := next(filter(None, map(_match_request, dict.fromkeys(forms))), None):
         return exact
     if vector is not None and (request := _discern_request(vector)):
         return Reading(intent=request)

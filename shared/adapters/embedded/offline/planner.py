@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.adapters.embedded.offline.app_calls import plan_app_calls
 from shared.adapters.embedded.offline.calendar import (
+    drop_hours,
     drop_relative_days,
     parse_moment,
     parse_number,
@@ -164,7 +165,7 @@ def _add_task(request: Request) -> Iterator[PlannedCall]:
     words = request.reading.object or request.text
     moment = parse_moment(request.text, request.now) if request.now else None
     if moment:
-        words = drop_relative_days(words)
+        words = drop_relative_days(drop_hours(words) if moment.exact else words)
     due = {"due_at": moment.at.isoformat()} if moment else {}
     yield "create_action_item", {"description": words[:1].upper() + words[1:], **due}
 

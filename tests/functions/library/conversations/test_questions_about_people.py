@@ -13,4 +13,5 @@ def test_nobody_is_asked_about_a_word_that_says_nothing():
     )
     talk = replace(said, topics=Topics(topics=("ich", "heizung")))
 
-    assert next(ask_about_people([talk])) == "What did Ann say about heizung?"
+    assert next(ask_about_people([talk], None)) == "What did Ann say about heizung?"
+    assert next(ask_about_people([talk], "de")) == "Was hat Ann über „heizung“ gesagt?"

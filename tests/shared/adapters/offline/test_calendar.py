@@ -36,6 +36,36 @@ def test_a_sentence_names_a_day(text, day):
 
 
 @pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("Water the ferns on Thursday at 8 in the evening", (20, 0)),
+        ("Call them tomorrow at 9 o'clock in the morning", (9, 0)),
+        ("Call them tomorrow at 12 at night", (0, 0)),
+        ("Call them tomorrow at 3", (15, 0)),
+        ("Call them tomorrow at 7:15", (7, 15)),
+        ("Call them tomorrow at 12 p.m.", (12, 0)),
+        ("Ruf morgen um 7 Uhr abends an", (19, 0)),
+        ("Ruf morgen um 7 Uhr früh an", (7, 0)),
+        ("Ruf morgen um 18.30 Uhr an", (18, 30)),
+        ("Llama mañana a las 8 de la tarde", (20, 0)),
+        ("Llama el jueves a las 8 de la mañana", (8, 0)),
+        ("Appelle demain à 20 h", (20, 0)),
+        ("Appelle demain à 8h30 du soir", (20, 30)),
+        ("Appelle demain à 9 heures du matin", (9, 0)),
+        ("Chiama domani alle 9 di sera", (21, 0)),
+        ("木曜日の午後8時に電話する", (20, 0)),
+        ("明日の夜2時に電話する", (2, 0)),
+    ],
+)
+def test_an_hour_has_its_part_of_the_day(text, hour):
+    moment = parse_moment(text, NOW)
+
+    assert moment is not None
+    assert moment.exact
+    assert (moment.at.hour, moment.at.minute) == hour
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "We live on the 5th floor.",

@@ -189,6 +189,34 @@ TASK_TOOLS = [
                 {"description": "Call Ann", "due_at": "2026-03-05T18:00:00+01:00"},
             ),
         ),
+        (
+            "Remind me to water the ferns tomorrow at 8 in the evening",
+            (
+                "create_action_item",
+                {"description": "Water the ferns", "due_at": "2026-03-05T20:00:00+01:00"},
+            ),
+        ),
+        (
+            "Erinnere mich morgen um 7 Uhr abends an die Farne",
+            (
+                "create_action_item",
+                {"description": "Die Farne", "due_at": "2026-03-05T19:00:00+01:00"},
+            ),
+        ),
+        (
+            "Recuérdame mañana a las 8 de la tarde regar los helechos",
+            (
+                "create_action_item",
+                {"description": "Regar los helechos", "due_at": "2026-03-05T20:00:00+01:00"},
+            ),
+        ),
+        (
+            "Rappelle-moi demain à 20 h d'arroser les fougères",
+            (
+                "create_action_item",
+                {"description": "Arroser les fougères", "due_at": "2026-03-05T20:00:00+01:00"},
+            ),
+        ),
         ("What are my to-dos?", ("get_action_items", {"completed": False})),
         ("Which tasks are open?", ("get_action_items", {"completed": False})),
         ("What do I have to do?", ("get_action_items", {"completed": False})),
