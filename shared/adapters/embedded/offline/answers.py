@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.chosen_items import choose_tasks
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
 from shared.adapters.embedded.offline.planner import Request
@@ -31,7 +32,6 @@ from shared.adapters.embedded.offline.results import (
     is_silent,
     list_texts,
 )
-from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.task_lines import (
     TASK_TOOLS,
     Task,

@@ -9,7 +9,12 @@ from typing import Any
 
 from shared.adapters.embedded.offline.app_calls import plan_app_calls
 from shared.adapters.embedded.offline.calendar import (
+    Span,
+    drop_past_span,
     drop_relative_days,
+    find_coming_span,
+    find_past_day,
+    find_past_span,
     parse_moment,
     parse_number,
 )
@@ -21,13 +26,6 @@ from shared.adapters.embedded.offline.chosen_items import (
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
 from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
 from shared.adapters.embedded.offline.results import Results, collect_documents, is_silent
-from shared.adapters.embedded.offline.spans import (
-    Span,
-    drop_past_span,
-    find_coming_span,
-    find_past_day,
-    find_past_span,
-)
 from shared.adapters.embedded.offline.speech import list_content_terms
 from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
