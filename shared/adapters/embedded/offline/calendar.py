@@ -59,6 +59,7 @@ OTHER_DAYS = frozenset(
     ]
 )
 """The words for a day in other languages than English, where a promise has no form of its own."""
+DAY_WORDS = frozenset((*WEEKDAYS, *MONTHS, *_STRETCHES))
 _ORDINALS = [
     "first",
     "second",
