@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from shared.domain.value import value
@@ -118,6 +119,7 @@ def has_content(text: str) -> bool:
     return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
 
 
+@lru_cache(maxsize=4_096)
 def is_meaningful(word: str) -> bool:
     """Tell a word that is not of every day, and neither short nor a number of two digits."""
     return (len(word) > 2 or word.isupper()) and has_content(word)
@@ -143,8 +145,5 @@ def _weigh_text(text: str, word_counts: Counter[str]) -> float:
 
 def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
     """Count words with meaning, in lower case."""
-    word_counts: Counter[str] = Counter()
-    for word, times in Counter(word for s in all_sentences for word in split_words(s.text)).items():
-        if is_meaningful(word):
-            word_counts[word.lower()] += times
-    return word_counts
+    words = (word for sentence in all_sentences for word in split_words(sentence.text))
+    return Counter(word.lower() for word in words if is_meaningful(word))

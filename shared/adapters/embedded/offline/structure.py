@@ -6,7 +6,12 @@ from typing import Any
 
 from shared.adapters.embedded.offline.names import extract_names
 from shared.adapters.embedded.offline.speech import count_meaningful_words, select_central
-from shared.adapters.embedded.offline.tasks import extract_action_items, extract_events, read_talk
+from shared.adapters.embedded.offline.tasks import (
+    Meanings,
+    Talk,
+    extract_action_items,
+    extract_events,
+)
 from shared.adapters.embedded.offline.titles import build_title
 
 _MAX_OVERVIEW_SENTENCES = 3
@@ -39,9 +44,8 @@ _CATEGORIES: Mapping[str, tuple[str, str]] = {
 _DEFAULT_CATEGORY = ("other", "🧠")
 
 
-def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Extract it; `meanings` of the readings tell which of them are tasks."""
-    talk = read_talk(data)
+def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
+    """Extract it; the meanings of what may be a task tell which is one."""
     people, entities = extract_names(talk.sentences)
     word_counts = count_meaningful_words(talk.sentences)
     texts = [sentence.text for sentence in talk.sentences]
@@ -54,7 +58,7 @@ def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
         "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
-        "action_items": list(extract_action_items(talk, data.get("meanings", {}))),
+        "action_items": list(extract_action_items(talk, meanings)),
         "events": list(extract_events(talk)),
         "people": people,
         "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],

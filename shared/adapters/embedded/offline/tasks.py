@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from shared.adapters.embedded.offline.calendar import (
     OTHER_DAYS,
+    Moment,
     drop_relative_days,
     parse_moment,
     parse_start,
@@ -110,7 +111,7 @@ def load_examples() -> Examples[Kind]:
 
 
 class Talk:
-    """A transcript: its sentences, the days that they name where it is known when they were said, and its cast."""
+    """A transcript: its sentences and its cast; days are named where it is known `now` it was said."""
 
     def __init__(
         self,
@@ -120,8 +121,13 @@ class Talk:
     ) -> None:
         self.sentences = sentences
         self.cast = build_cast(sentences, owner_names)
-        self.days = [parse_moment(each.text, now) if now else None for each in sentences]
         self._now = now
+
+    @cached_property
+    def days(self) -> Sequence[Moment | None]:
+        """What day each sentence names."""
+        now = self._now
+        return [parse_moment(each.text, now) if now else None for each in self.sentences]
 
     @cached_property
     def nominees(self) -> Mapping[int, Nominee]:

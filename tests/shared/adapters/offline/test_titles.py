@@ -9,6 +9,7 @@ from functions.library.welcome.sample_library import build_month
 from infra.eval.talks import load_talks
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
 from shared.adapters.embedded.offline.structure import extract_structure
+from shared.adapters.embedded.offline.tasks import read_talk
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MONTH = list(build_month(NOW, ZoneInfo("UTC")))
@@ -26,7 +27,7 @@ def title_of(*lines: str) -> str:
         for n, line in enumerate(lines)
     ]
     data = {"started_at": f"{NOW:%A %Y-%m-%d %H:%M}", "time_zone": "UTC", "transcript": transcript}
-    title: str = extract_structure(data)["title"]
+    title: str = extract_structure(read_talk(data), {})["title"]
     return title
 
 
