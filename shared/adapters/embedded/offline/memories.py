@@ -40,14 +40,10 @@ def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
 
 def find_text_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Find what a text says in the first person, which is taken for its owner's."""
-    sentences = split_sentences(data["text"])
-    facts = [
-        {"content": fact.content, "evidence": fact.evidence}
-        for text, next_text in zip(sentences, [*sentences[1:], ""], strict=False)
-        if _is_lasting(text, next_text)
-        for fact in extract_facts(text)
-    ]
-    return {"facts": facts}
+    texts = split_sentences(data["text"])
+    sentences = [Sentence(text=text, segment=0, is_user=True, speaker="") for text in texts]
+    facts = extract_memories(sentences)
+    return {"facts": [{"content": f["content"], "evidence": f["evidence"]} for f in facts]}
 
 
 def _is_lasting(text: str, next_text: str) -> bool:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import dropwhile
 from typing import Any
 
 from shared.domain.value import value
@@ -129,6 +130,12 @@ def has_pronoun(words: str) -> bool:
     """Tell whether only their place tells whom or what some words mean."""
     spoken = (word.lower() for word in _SPOKEN.findall(words))
     return not _PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
+
+
+def drop_pronouns(words: str) -> str:
+    """Return some words without the pronouns that they begin with, if others follow."""
+    rest = list(dropwhile(lambda word: word.lower() in _PRONOUNS, words.split()))
+    return " ".join(rest) or words
 
 
 def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:

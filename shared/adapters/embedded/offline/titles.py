@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from shared.adapters.embedded.offline.speech import (
+    drop_pronouns,
     has_pronoun,
     is_meaningful,
     select_central,
@@ -49,7 +50,7 @@ def build_title(
 ) -> str:
     """Name the things that are mentioned most, or quote a clause that is short and clear by itself.
 
-    Where nothing is repeated and no such clause is found, name what is mentioned once.
+    Where nothing is repeated and no such clause is found, name what is mentioned once, else begin behind its pronouns.
     """
     names = {word.lower() for speaker in speakers for word in split_words(speaker)}
     things = dict.fromkeys(thing for text in texts for thing in _find_things(text, names))
@@ -62,7 +63,7 @@ def build_title(
     if len(clause.split()) <= _MAX_WORDS and not has_pronoun(clause):
         return _shorten(clause)
     mentioned = _choose_things(scores, least=1)
-    return _shorten(_join(mentioned) if _tell_enough(mentioned) else clause)
+    return _shorten(_join(mentioned) if _tell_enough(mentioned) else drop_pronouns(clause))
 
 
 def _tell_enough(things: Sequence[str]) -> bool:
@@ -91,15 +92,13 @@ def _score_things(things: Iterable[str], spoken: Counter[str]) -> dict[str, tupl
 def _choose_things(scores: Mapping[str, tuple[int, float]], *, least: int) -> list[str]:
     """Return up to three things whose words are said at least so often and that share none, best first."""
     chosen: list[str] = []
+    taken: set[str] = set()
     for thing in sorted(scores, key=lambda thing: -scores[thing][1]):
-        taken = {term for other in chosen for term in tokenize(other)}
-        if (
-            len(chosen) < _MAX_THINGS
-            and scores[thing][0] >= least
-            and taken.isdisjoint(tokenize(thing))
-        ):
+        terms = tokenize(thing)
+        if scores[thing][0] >= least and taken.isdisjoint(terms):
             chosen.append(thing)
-    return chosen
+            taken.update(terms)
+    return chosen[:_MAX_THINGS]
 
 
 def _find_things(text: str, names: Collection[str]) -> Iterator[str]:

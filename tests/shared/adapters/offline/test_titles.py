@@ -96,3 +96,14 @@ def test_a_title_names_something_where_a_central_statement_does():
     )
 
     assert title.startswith("The offsite moves to Friday")
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("I work at Fernhill Labs since June.", "Work at Fernhill Labs since June"),
+        ("Ich wohne in Kassel.", "Wohne in Kassel"),
+    ],
+)
+def test_a_title_begins_with_no_pronoun(line, title):
+    assert title_of(f"Ann: {line}") == title
