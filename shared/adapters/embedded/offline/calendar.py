@@ -4,7 +4,7 @@ Also called: relative dates, temporal expressions.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -60,45 +60,19 @@ OTHER_DAYS = frozenset(
 )
 """The words for a day in other languages than English, where a promise has no form of its own."""
 DAY_WORDS = frozenset((*WEEKDAYS, *MONTHS, *_STRETCHES))
-_ORDINALS = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-    "twenty-first",
-    "twenty-second",
-    "twenty-third",
-    "twenty-fourth",
-    "twenty-fifth",
-    "twenty-sixth",
-    "twenty-seventh",
-    "twenty-eighth",
-    "twenty-ninth",
-    "thirtieth",
-    "thirty-first",
-]
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
+    "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third",
+    "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth",
+    "twenty-ninth", "thirtieth", "thirty-first",
+)  # fmt: skip
 _NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _MAX_DAYS_TO_A_NUMBER = 62
 """A 31st comes at least every second month."""
 
 
-def _join(words: Any) -> str:
+def _join(words: Iterable[str]) -> str:
     """Return alternatives, the longest first; Japanese has no ends of words."""
     ordered = sorted(words, key=len, reverse=True)
     spaced, unspaced = ([w for w in ordered if (w[0] >= "一") is kind] for kind in (False, True))
