@@ -66,6 +66,8 @@ class Request:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
             words = [word for word in words if word[0].isupper() and word != bare[0]] or words
+            if any(len(tokenize(word)) > 1 for word in words):
+                return ""  # a script without spaces: those who speak in what is found tell the name
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property
@@ -137,8 +139,10 @@ def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[Plann
         return
     speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
     is_listed = results[-1].name == "get_conversations"
-    if speaker and not is_listed and request.topic <= set(tokenize(speaker)):
+    is_whole = request.intent in _OF_SPEAKER or request.topic <= set(tokenize(speaker))
+    if speaker and not is_listed and is_whole:
         limit = LISTED_CONVERSATIONS if request.span else 1
+        limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
         yield "get_conversations", {"speaker": speaker, **_date(request), "limit": limit}
 
 
@@ -264,7 +268,8 @@ def _search_beside_manual(request: Request, results: Results) -> Iterator[Planne
         yield from _search(request)
 
 
-_OF_TALKS: frozenset[Intent] = frozenset(("search", "summary", "latest_talks"))
+_OF_SPEAKER: frozenset[Intent] = frozenset(("last_time", "count_talks"))
+_OF_TALKS: frozenset[Intent] = _OF_SPEAKER.union(("search", "summary", "latest_talks"))
 _PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
 _TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
 """Their words ask for talks, and for nothing that was said in them."""
@@ -290,7 +295,9 @@ _FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterable[PlannedCall]]] = {
         ("search_conversations", r.query),
     ],
     "last_time": lambda r: [*_list_talks_with(r, limit=1)] if r.name else [],
-    "count_talks": lambda r: _list_talks_with(r, limit=COUNTED_CONVERSATIONS),
+    "count_talks": lambda r: (
+        [*_list_talks_with(r, limit=COUNTED_CONVERSATIONS)] if r.name or not r.topic else []
+    ),
     "latest_talks": _list_latest,
     "people": _list_people,
     "summary": _summarise,
