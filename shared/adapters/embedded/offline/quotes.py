@@ -105,12 +105,13 @@ def show_places(
 
 
 def _list_around(number: int, all_quotes: Sequence[Quote]) -> list[int]:
-    """Return the numbers of a sentence and its neighbours in the passage; a question goes with its reply."""
+    """Return the numbers of a sentence and its neighbours in the passage; a question goes with its reply, and with what it asks about."""
     here = all_quotes[number]
     last = number + 1 if number + 1 < len(all_quotes) else number
     last += last + 1 < len(all_quotes) and all_quotes[last].is_question
-    place = range(max(number - 1, 0), last + 1)
-    return [n for n in place if all_quotes[n].place == here.place]
+    first = max(number - 1, 0)
+    first -= first > 0 and all_quotes[first].is_question
+    return [n for n in range(first, last + 1) if all_quotes[n].place == here.place]
 
 
 def format_place(quotes: Sequence[Quote]) -> str:
