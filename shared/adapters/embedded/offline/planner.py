@@ -66,7 +66,7 @@ class Request:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
             words = [word for word in words if word[0].isupper() and word != bare[0]] or words
-            if any(len(tokenize(word)) > 1 for word in words):
+            if any(len(tokenize(word)) > len(word) for word in words):
                 return ""  # a script without spaces: those who speak in what is found tell the name
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
