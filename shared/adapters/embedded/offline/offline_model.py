@@ -16,7 +16,7 @@ from collections.abc import (
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -117,11 +117,11 @@ class OfflineModel:
         talk = await to_thread.run_sync(read_talk, data, limiter=_extracting)
         meanings: dict[str, Vector] = {}
         async with _encoding:
-            for nominee in [*talk.nominees.values()][:MAX_READINGS]:
-                vector = await self._read_meaning(nominee.reading, wait_s=TASK_WAIT_S)
-                if vector is None:
+            readings = dict.fromkeys(nominee.reading for nominee in talk.nominees.values())
+            for reading in islice(readings, MAX_READINGS):
+                if (vector := await self._read_meaning(reading, wait_s=TASK_WAIT_S)) is None:
                     break  # an encoder that is away keeps each waiting
-                meanings[nominee.reading] = vector
+                meanings[reading] = vector
         return {**data, "talk": talk, "meanings": meanings}
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:

@@ -30,6 +30,7 @@ from shared.adapters.embedded.offline.speech import list_content_terms
 from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
+from shared.retrieval.query import asks_when
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
@@ -135,11 +136,12 @@ def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
 
 def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[PlannedCall]:
     """List the talks with whom a question names, where it names nothing else."""
-    if request.intent not in _OF_TALKS:
+    is_of_speaker = request.intent in _OF_SPEAKER
+    if request.intent not in _OF_TALKS or (asks_when(request.text) and not is_of_speaker):
         return
     speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
     is_listed = results[-1].name == "get_conversations"
-    is_whole = request.intent in _OF_SPEAKER or request.topic <= set(tokenize(speaker))
+    is_whole = is_of_speaker or request.topic <= set(tokenize(speaker))
     if speaker and not is_listed and is_whole:
         limit = LISTED_CONVERSATIONS if request.span else 1
         limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
