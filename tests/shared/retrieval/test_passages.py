@@ -115,7 +115,7 @@ def test_a_passage_without_spaces_ends_with_its_last_character_i1() -> None:
     text = "私は東京に住んでいます"
 
     assert find_passage("東京に", text) == (2, 5)
-    assert find_abridged("東京…います", text) == (2, len(text))
+    assert find_quoted("東京…います", text) == (2, len(text))
 
 
 def test_what_is_left_out_stands_in_no_passage_that_is_whole_i1() -> None:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.chosen_items import choose_tasks
+from shared.adapters.embedded.offline.commitments import select_commitments
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
 from shared.adapters.embedded.offline.planner import Request
 from shared.adapters.embedded.offline.quotes import (
@@ -18,7 +20,6 @@ from shared.adapters.embedded.offline.quotes import (
     select_closest,
     show_places,
 )
-from shared.adapters.embedded.offline.requests import select_requests
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
     MANUAL_PAGE,
@@ -31,7 +32,6 @@ from shared.adapters.embedded.offline.results import (
     is_silent,
     list_texts,
 )
-from shared.adapters.embedded.offline.spans import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.task_lines import (
     TASK_TOOLS,
     Task,
@@ -176,9 +176,9 @@ def _answer_from_library(request: Request, results: Results) -> list[str]:
     documents = collect_documents(results[-1:])
     if results and results[-1].name == "get_conversations":
         if tell is not None and documents:
-            return tell(request, results[-1])
+            return tell(request, results[-1], results[:-1])
         if any(result.name == "search_conversations" for result in results[:-1]):
-            return _tell_last_talk(request, results[-1], earlier=results[:-1])
+            return _tell_last_talk(request, results[-1], results[:-1])
     if request.intent in REQUESTS:
         return _explain_request(request, results)
     return _list_people(request, results) or _format_quotes(request, results)
@@ -193,12 +193,17 @@ def _explain_request(request: Request, results: Results) -> list[str]:
     return [NO_SUCH_TALK] if request.intent == "delete_talk" else []
 
 
-def _tell_last_talk(request: Request, result: Result, earlier: Results = ()) -> list[str]:
+def _name_speaker(request: Request, result: Result, earlier: Results) -> str:
+    people = (name for d in collect_documents([result]) for name in d.get("people", []))
+    spoken = quote_passages(collect_documents(earlier))
+    named = (Quote(text="", speaker=name) for name in people)
+    return find_speaker(request.text, [*named, *spoken]) or request.name
+
+
+def _tell_last_talk(request: Request, result: Result, earlier: Results) -> list[str]:
     """Tell the latest talk with somebody, or those of the time that is named."""
     documents = collect_documents([result])
-    people = [Quote(text="", speaker=n) for d in documents for n in d.get("people", [])]
-    spoken = quote_passages(collect_documents(earlier))
-    speaker = find_speaker(request.text, [*people, *spoken]) or request.name
+    speaker = _name_speaker(request, result, earlier)
     phrase = find_past_phrase(request.text)
     if not documents:
         return [NO_TALKS.format(speaker=speaker, phrase=phrase)] if phrase else []
@@ -208,16 +213,17 @@ def _tell_last_talk(request: Request, result: Result, earlier: Results = ()) -> 
     return [LAST_TALK.format(speaker=speaker, day=day), f"- {format_overview(documents[0])}"]
 
 
-def _count_talks(request: Request, result: Result) -> list[str]:
+def _count_talks(request: Request, result: Result, earlier: Results) -> list[str]:
     documents = collect_documents([result])
     total = _TOTAL.search(result.content.get("note", ""))
     more = "More than " if "note" in result.content and not total else ""
     count = int(total[1]) if total else len(documents)
     phrase = find_past_phrase(request.text)
+    speaker = _name_speaker(request, result, earlier) if request.topic else ""
     heading = COUNT.format(
         count=f"{more}{count}",
         noun="conversation" if count == 1 else "conversations",
-        speaker=f" with {request.name}" if request.name else "",
+        speaker=f" with {speaker}" if speaker else "",
         phrase=f" {phrase}" if phrase else "",
     )
     return [heading, _list_talks(documents[:_MAX_OVERVIEWS])]
@@ -251,13 +257,11 @@ def _is_found(question: str, results: Results) -> bool:
 def _format_quotes(request: Request, results: Results) -> list[str]:
     documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
-    asker, requests = "", list[Quote]()
-    if request.intent == "asked_of_owner":
-        asker, requests = select_requests(request.text, all_quotes)
-    if requests:
-        return [f"{asker} asked:", _itemise(map(str, requests))]
+    speaker, commitments = select_commitments(request.intent, request.text, all_quotes)
+    if commitments and request.intent == "asked_of_owner":
+        return [f"{speaker} asked:", _itemise(map(str, commitments))]
     question = correct_spelling(request.text, list_texts(results))
-    quotes: Sequence[Quote] = select_closest(question, all_quotes)
+    quotes: Sequence[Quote] = commitments or select_closest(question, all_quotes)
     is_found = _is_found(question, results)
     if not is_found:
         quotes = _add_best_documents(quotes, all_quotes, documents)
@@ -347,7 +351,7 @@ def _quote_memories(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:
         )
 
 
-_TELLERS: Mapping[Intent, Callable[[Request, Result], list[str]]] = {
+_TELLERS: Mapping[Intent, Callable[[Request, Result, Results], list[str]]] = {
     "last_time": _tell_last_talk,
     "count_talks": _count_talks,
 }

@@ -1,82 +1,116 @@
-"""Calendar: days and hours as English speech names them, in the speaker's time zone.
+"""Calendar: the days and hours that speech names, before now or after it, on the owner's clock.
 
-Also called: relative dates.
+Also called: relative dates, temporal expressions.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-from shared.domain.value import positional_value
+from shared.domain.value import positional_value, value
 from shared.domain.wall_clock import EVENING
 
 Match = re.Match[str]
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_OTHER_WEEKDAYS = (
+Unit = Literal["day", "evening", "week", "weekend", "month", "year"]
+
+_DAY_NAMES = (
+    "monday tuesday wednesday thursday friday saturday sunday",
     "montag dienstag mittwoch donnerstag freitag samstag sonntag",
     "lunes martes miércoles jueves viernes sábado domingo",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "lunedì martedì mercoledì giovedì venerdì sabato domenica",
     "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
 )
-WEEKDAY_NAMES = {
-    name: number
-    for names in (WEEKDAYS, *(line.split() for line in _OTHER_WEEKDAYS))
-    for number, name in enumerate(names)
+_MONTH_NAMES = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+)
+_NAMED: Mapping[tuple[Unit, int], tuple[str, str]] = {
+    ("day", -2): ("day before yesterday", "vorgestern|anteayer|avant-hier|l'altro ieri|一昨日"),
+    ("day", -1): ("yesterday", "gestern|ayer|ieri|昨日"),
+    ("day", 0): ("today|this morning", "heute|hoy|aujourd'hui|oggi|今日"),
+    ("evening", 0): ("tonight", "esta noche|esta tarde|ce soir|cet après-midi|stasera|今夜|今晩"),
+    ("day", 1): ("tomorrow", "morgen|mañana|demain|domani|明日"),
+    ("day", 2): ("day after tomorrow", "übermorgen|pasado mañana|après-demain|dopodomani|明後日"),
+    ("week", -1): ("last week|past week", "letzte woche|la semana pasada|la semaine dernière|la settimana scorsa|先週"),
+    ("week", 0): ("this week", "diese woche|esta semana|cette semaine|questa settimana|今週"),
+    ("week", 1): ("next week", "nächste woche|la próxima semana|la semaine prochaine|la prossima settimana|来週"),
+    ("weekend", 0): ("this weekend|last weekend|past weekend", "letztes wochenende"),
+    ("month", -1): ("last month|past month", "letzten monat|el mes pasado|le mois dernier|il mese scorso|先月"),
+    ("month", 0): ("this month", "diesen monat|este mes|ce mois-ci|questo mese|今月"),
+    ("year", -1): ("last year|past year", "letztes jahr|el año pasado|l'année dernière|l'anno scorso|去年"),
+    ("year", 0): ("this year", "dieses jahr|este año|cette année|quest'anno|今年"),
+}  # fmt: skip
+"""The words for a stretch of time, in English and in five other languages. French "hier" is German for here."""
+WEEKDAYS = {name: number for line in _DAY_NAMES for number, name in enumerate(line.split())}
+MONTHS = {name: number for line in _MONTH_NAMES for number, name in enumerate(line.split(), 1)}
+_STRETCHES = {
+    word: stretch for stretch, words in _NAMED.items() for word in "|".join(words).split("|")
 }
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
-_MAX_DAYS_TO_A_NUMBER = 62
-"""A 31st comes at least every second month."""
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_MONTH = "|".join(MONTHS)
-_DAY = "|".join(WEEKDAYS)
-_ANY_DAY = rf"\b(?:{'|'.join(n for n in WEEKDAY_NAMES if n.isalpha() and n[-1] != '日')})\b|[月火水木金土日]曜日"
+OTHER_DAYS = frozenset(
+    [
+        *" ".join(_DAY_NAMES[1:]).split(),
+        *"|".join(other for (_, n), (_, other) in _NAMED.items() if n >= 0).split("|"),
+    ]
+)
+"""The words for a day in other languages than English, where a promise has no form of its own."""
+DAY_WORDS = frozenset((*WEEKDAYS, *MONTHS, *_STRETCHES))
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth", "twentieth", *(f"twenty-{unit}" for unit in (
-        "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")),
-    "thirtieth", "thirty-first",
+    "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third",
+    "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth",
+    "twenty-ninth", "thirtieth", "thirty-first",
 )  # fmt: skip
+_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_MAX_DAYS_TO_A_NUMBER = 62
+"""A 31st comes at least every second month."""
 
-_ENGLISH_DAYS = {
-    "day after tomorrow": 2, "tomorrow": 1, "tonight": 0, "today": 0, "next week": 7,
-}  # fmt: skip
-_RELATIVE_DAYS = {
-    **_ENGLISH_DAYS,
-    "übermorgen": 2, "morgen": 1, "heute": 0, "nächste woche": 7,
-    "pasado mañana": 2, "mañana": 1, "hoy": 0, "esta noche": 0, "esta tarde": 0, "la próxima semana": 7,
-    "après-demain": 2, "demain": 1, "aujourd'hui": 0, "ce soir": 0, "cet après-midi": 0, "la semaine prochaine": 7,
-    "dopodomani": 2, "domani": 1, "oggi": 0, "stasera": 0, "la prossima settimana": 7,
-    "明後日": 2, "明日": 1, "今日": 0, "今夜": 0, "今晩": 0, "来週": 7,
-}  # fmt: skip
-OTHER_DAYS = frozenset((*WEEKDAY_NAMES, *_RELATIVE_DAYS)).difference(WEEKDAYS, _ENGLISH_DAYS)
-"""The words for a day in other languages than English, where a promise has no form of its own."""
+
+def _join(words: Iterable[str]) -> str:
+    """Return alternatives, the longest first; Japanese has no ends of words."""
+    ordered = sorted(words, key=len, reverse=True)
+    spaced, unspaced = ([w for w in ordered if (w[0] >= "一") is kind] for kind in (False, True))
+    return "|".join([rf"(?<![^\W_])(?:{'|'.join(spaced)})(?![^\W_])", *unspaced])
+
+
+_DAY, _MONTH = (names[0].replace(" ", "|") for names in (_DAY_NAMES, _MONTH_NAMES))
+_ANY_MONTH = "|".join(MONTHS)
 _MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
 """German and Spanish call the morning as they call tomorrow."""
-_RELATIVE = re.compile(rf"{_MORNING}(?<![a-zäöüñ])(?:{'|'.join(_RELATIVE_DAYS)})(?![a-zäöüñ])")
+_COMING = [w for w, (unit, n) in _STRETCHES.items() if n >= 0 and (unit in ("day", "evening") or n)]
+_RELATIVE = re.compile(rf"{_MORNING}(?:{_join(_COMING)})")
+_COMING_WEEK = re.compile(
+    _join(w for w, (unit, n) in _STRETCHES.items() if unit == "week" and n >= 0)
+)
+_WEEKDAY = re.compile(_join(WEEKDAYS))
 _IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
-_WEEKDAY = re.compile(_ANY_DAY)
 _DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: on)? ({_DAY}))\b")
-_MONTH_DAY = re.compile(
-    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})"
-    rf"|({_MONTH}) (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?|({'|'.join(_ORDINALS)}) of ({_MONTH}))\b"
-)
 _DATE = re.compile(
-    rf"{_MONTH_DAY.pattern}(?:,? (?P<year>\d{{4}})\b)?"
-    r"|(?<![\d.])(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?: ?(?P<dotted_year>\d{4})\b|(?!\d))"
-    r"|\b(?P<iso>\d{4}-\d{2}-\d{2})\b"
+    rf"(?:\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.º])?(?: of| de)? (?P<month>{_ANY_MONTH})"
+    rf"|(?P<month_before>{_MONTH}) (?:the )?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?"
+    rf"|(?P<ordinal>{'|'.join(_ORDINALS[::-1])}) of (?P<ordinal_month>{_MONTH}))\b(?:,? (?P<year>\d{{4}})\b)?"
+    r"|(?P<iso>\b\d{4}-\d{2}-\d{2}\b)|(?P<japanese>(?<!\d)\d{1,2}月\d{1,2}日))"
 )
+_DOTTED = re.compile(r"(?<![\d.])(?P<dotted>\d{1,2}\.\d{1,2})\.(?: ?(?P<year>\d{4})\b|(?!\d))")
+"""A date where one is asked for; elsewhere it may be a version."""
 _NUMBERED_DAY = re.compile(
     rf"\b(?:(?:{_DAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b"
     r"|(?:on|by|until|till|before) the (\d{1,2})(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$))"
 )
 """The number of a day without its month; before a noun it counts something else ("on the 5th floor")."""
+_PAST = re.compile(
+    rf"{_join(w for w, (unit, n) in _STRETCHES.items() if n <= 0 and unit != 'evening')}"
+    r"|\b(?:(?:the )?(?:last|past) (?P<days>\d{1,2}) days"
+    rf"|(?:on |last |am |letzten |el |le )(?P<weekday>{'|'.join(WEEKDAYS)})"
+    rf"|(?:in |last |im |letzten |en )(?P<month>{_ANY_MONTH}))\b",
+    re.IGNORECASE,
+)
 _BEFORE_DAYS = "on|by|next|this|until|am|bis|el|para el|le|avant"
 _HOURS = (
     r"\bat (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: o'clock)?(?:\s*(?P<half>[ap]\.?m)\b| (?:in the|at) (?P<part>\w+))?",
@@ -97,6 +131,13 @@ _MORNINGS = frozenset(
 _NIGHTS = frozenset({"night", "nachts", "noche", "notte", "夜"})
 _FIRST_NIGHT_HOUR = 6
 """An earlier hour of the night is after midnight."""
+_RELATIVE_WORDS = re.compile(
+    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) ){{0,3}}"
+    rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
+    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
+    re.IGNORECASE,
+)
+"""The words for a day that is counted from the day they were said."""
 
 
 @positional_value
@@ -108,6 +149,15 @@ class Moment:
     words: str
 
 
+@value
+class Span:
+    """Whole days from `start` to before `end`, as a question calls them."""
+
+    phrase: str
+    start: datetime
+    end: datetime
+
+
 def parse_start(data: Mapping[str, Any]) -> datetime:
     """Return when the conversation began, in the owner's zone."""
     _, _, clock = data["started_at"].partition(" ")  # behind the weekday
@@ -116,7 +166,7 @@ def parse_start(data: Mapping[str, Any]) -> datetime:
 
 def parse_moment(text: str, now: datetime) -> Moment | None:
     """Find the first day a sentence names, with its hour; without one, the evening of that day."""
-    lower = text.lower()
+    lower = text.lower().replace("’", "'")
     for pattern, read in _RULES:
         match = pattern.search(lower)
         day = read(match, now.date()) if match else None
@@ -133,18 +183,57 @@ def drop_relative_days(text: str, *, mark: str = "") -> str:
     A `mark` stands where they were.
     """
     bare = " ".join(text.split())  # a run of blanks would be tried from each of them
-    rest = " ".join(_AFTER_DAYS.sub(f"{mark} ", bare).split()).replace(" ,", ",")
+    rest = " ".join(_RELATIVE_WORDS.sub(f"{mark} ", bare).split()).replace(" ,", ",")
     is_enough = len(rest.split()) > 1 or (rest and " " not in bare)  # Japanese has no blanks
     return rest.strip(" ,、") if is_enough else text
 
 
-def _read_relative_day(match: Match, today: date) -> date:
-    return today + timedelta(_RELATIVE_DAYS[match[0]])
+def find_past_span(question: str, now: datetime) -> Span | None:
+    """Return the days that have begun; a week begins on Monday, a weekday is the last one."""
+    match = _PAST.search(question)
+    if match is None:
+        return None
+    today = now.date()
+    if match["days"]:
+        days = today - timedelta(int(match["days"]) - 1), today
+    elif match["weekday"]:
+        back = (today.weekday() - WEEKDAYS[match["weekday"].lower()] - 1) % 7 + 1
+        days = _find_stretch("day", -back, today)
+    elif match["month"]:
+        back = (today.month - MONTHS[match["month"].lower()]) % 12
+        days = _find_stretch("month", -back, today)
+    else:
+        days = _find_stretch(*_STRETCHES[match[0].lower()], today)
+    return _build_span(match[0], *days, now)
 
 
-def _read_in_days(match: Match, today: date) -> date:
-    count = 1 if match[1] in ("a", "an") else parse_number(match[1])
-    return today + timedelta(count * (7 if match[2] == "week" else 1))
+def find_past_phrase(question: str) -> str:
+    """Return the words for a stretch of time; empty without any."""
+    match = _PAST.search(question)
+    return match[0] if match else ""
+
+
+def drop_past_span(question: str) -> str:
+    """Return what is asked of a stretch of time, without the words for it."""
+    return _PAST.sub(" ", question, count=1)
+
+
+def find_past_day(question: str, now: datetime) -> Span | None:
+    """Return the last day that has begun of a date: "May 4th", "4 May", "4.5.", perhaps with a year, or "2026-05-04"."""
+    lower = question.lower()
+    match = _DATE.search(lower) or _DOTTED.search(lower)
+    day = _read_date(match, now.date(), is_past=True) if match else None
+    return (
+        _build_span(question[match.start() : match.end()], day, day, now) if match and day else None
+    )
+
+
+def find_coming_span(question: str, now: datetime) -> Span | None:
+    """Return the days to come, today among them; a weekday is the next one."""
+    if match := _COMING_WEEK.search(question.lower()):
+        return _build_span(match[0], *_find_stretch(*_STRETCHES[match[0]], now.date()), now)
+    moment = parse_moment(question, now)
+    return _build_span("", moment.at.date(), moment.at.date(), now) if moment else None
 
 
 def parse_number(word: str) -> int:
@@ -155,61 +244,42 @@ def parse_number(word: str) -> int:
     return _NUMBERS.index(lower) if lower in _NUMBERS else 0
 
 
+def _find_stretch(unit: Unit, offset: int, today: date) -> tuple[date, date]:
+    """Return the first and the last day of what lies so many of its units from today's."""
+    if unit in ("month", "year"):
+        size, month = (12, 0) if unit == "year" else (1, today.month - 1)
+        first = 12 * today.year + month + size * offset
+        start, end = (date(n // 12, n % 12 + 1, 1) for n in (first, first + size))
+        return start, end - timedelta(1)
+    back, length = {"week": (today.weekday(), 6), "weekend": ((today.weekday() - 5) % 7, 1)}.get(
+        unit, (0, 0)
+    )
+    start = today + timedelta((7 if unit == "week" else 1) * offset - back)
+    return start, start + timedelta(length)
+
+
+def _build_span(phrase: str, first: date, last: date, now: datetime) -> Span:
+    start, end = (datetime.combine(day, time(), now.tzinfo) for day in (first, last + timedelta(1)))
+    return Span(phrase=phrase, start=start, end=end)
+
+
+def _read_relative_day(match: Match, today: date) -> date:
+    unit, offset = _STRETCHES[match[0]]
+    return today + timedelta((7 if unit == "week" else 1) * offset)
+
+
+def _read_in_days(match: Match, today: date) -> date:
+    count = 1 if match[1] in ("a", "an") else parse_number(match[1])
+    return today + timedelta(count * (7 if match[2] == "week" else 1))
+
+
 def _read_day_of_next_week(match: Match, today: date) -> date:
-    return today + timedelta(7 - today.weekday() + WEEKDAYS.index(match[1] or match[2]))
+    return today + timedelta(7 - today.weekday() + WEEKDAYS[match[1] or match[2]])
 
 
 def _read_weekday(match: Match, today: date) -> date:
     """Read a weekday as the next one to come, with or without "next"."""
-    return today + timedelta((WEEKDAY_NAMES[match[0]] - today.weekday() - 1) % 7 + 1)
-
-
-def _read_month_day(match: Match, today: date) -> date | None:
-    """Read a day of this year, or of the next where it has passed."""
-    month, day = _read_month_and_day(match)
-    try:
-        this_year = date(today.year, month, day)
-        return this_year if this_year >= today else date(today.year + 1, month, day)
-    except ValueError:
-        return None
-
-
-def _read_month_and_day(match: Match) -> tuple[int, int]:
-    number = match[1] or match[4]
-    day = int(number) if number else _ORDINALS.index(match[5]) + 1
-    return MONTHS.index(match[2] or match[3] or match[6]) + 1, day
-
-
-def find_past_date(text: str, now: datetime) -> tuple[str, date] | None:
-    """Find the date of a text: its words, and the last such day that has begun.
-
-    It is written "May 4th", "4 May", "4.5.", perhaps with a year, or "2026-05-04".
-    """
-    match = _DATE.search(text.lower())
-    day = _read_past_date(match, now.date()) if match else None
-    return (text[match.start() : match.end()], day) if match and day else None
-
-
-def _read_past_date(match: Match, today: date) -> date | None:
-    year, month, day = _read_date(match)
-    try:
-        named = date(today.year if year is None else year, month, day)
-    except ValueError:
-        return None
-    if named <= today:
-        return named
-    return _move_back(named) if year is None else None
-
-
-def _read_date(match: Match) -> tuple[int | None, int, int]:
-    if match["iso"]:
-        return int(match["iso"][:4]), int(match["iso"][5:7]), int(match["iso"][8:])
-    year = match["year"] or match["dotted_year"]
-    is_dotted = match["month"] is not None
-    month, day = (
-        (int(match["month"]), int(match["day"])) if is_dotted else _read_month_and_day(match)
-    )
-    return int(year) if year else None, month, day
+    return today + timedelta((WEEKDAYS[match[0]] - today.weekday() - 1) % 7 + 1)
 
 
 def drop_hours(text: str) -> str:
@@ -219,16 +289,40 @@ def drop_hours(text: str) -> str:
     return " ".join(text.split())
 
 
-def _move_back(day: date) -> date:
-    """Return the same day a year before; of a leap day, the one before the next month."""
-    return (day + timedelta(1)).replace(year=day.year - 1) - timedelta(1)
-
-
 def _read_numbered_day(match: Match, today: date) -> date | None:
     """Read the number of a day as the next day with it."""
     number = int(match[1] or match[2])
     days = (today + timedelta(n) for n in range(_MAX_DAYS_TO_A_NUMBER))
     return next((day for day in days if day.day == number), None)
+
+
+def _read_date(match: Match, today: date, *, is_past: bool = False) -> date | None:
+    """Read a date; without a year, as the next such day, or as the last that has begun."""
+    try:
+        year, month, day = _split_date(match.groupdict())
+        named = date(year or today.year, month, day)
+        fits = named <= today if is_past else named >= today
+        if fits or year:
+            return named if fits else None
+        if is_past:  # the year before has no 29 February
+            return (named + timedelta(1)).replace(year=named.year - 1) - timedelta(1)
+        return named.replace(year=named.year + 1)
+    except ValueError:
+        return None
+
+
+def _split_date(groups: Mapping[str, str | None]) -> tuple[int, int, int]:
+    """Return year, month and day; the year is 0 without one."""
+    if iso := groups.get("iso"):
+        return int(iso[:4]), int(iso[5:7]), int(iso[8:])
+    year = int(groups["year"] or 0)
+    if numbers := groups.get("dotted") or groups["japanese"]:
+        first, second = (int(n) for n in re.findall(r"\d+", numbers))
+        return (year, second, first) if "." in numbers else (year, first, second)
+    if groups["ordinal"]:
+        return year, MONTHS[groups["ordinal_month"] or ""], _ORDINALS.index(groups["ordinal"]) + 1
+    month = groups["month"] or groups["month_before"] or ""
+    return year, MONTHS[month], int(groups["day"] or groups["day_after"] or 0)
 
 
 def _parse_hour(text: str) -> time | None:
@@ -253,15 +347,8 @@ def _parse_hour(text: str) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
-_AFTER_DAYS = re.compile(
-    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) ){{0,3}}"
-    rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
-    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
-    re.IGNORECASE,
-)
-"""The words for a day that is counted from the day they were said."""
 _RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
-    (_MONTH_DAY, _read_month_day),
+    (_DATE, _read_date),
     (_NUMBERED_DAY, _read_numbered_day),
     (_DAY_OF_NEXT_WEEK, _read_day_of_next_week),
     (_RELATIVE, _read_relative_day),

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
-from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
+from shared.adapters.embedded.offline.calendar import DAY_WORDS
+from shared.adapters.embedded.offline.speech import Sentence, has_content, split_words
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 
 _MAX_NAME_WORDS = 2
-_NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
 
 
 @value
@@ -84,6 +83,11 @@ def find_vocative(before: str, after: str) -> str | None:
 
 def _parse_name(text: str) -> str | None:
     """Return one or two words with a capital letter that stand alone, but for words like "hey"."""
-    words = [word for word in split_words(text) if word.lower().replace("’", "'") not in _NO_NAMES]
+    words = list(filter(may_name, split_words(text)))
     is_called = 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words)
     return " ".join(words) if is_called else None
+
+
+def may_name(word: str) -> bool:
+    """Tell whether a word may be of a name: it is not of every day, and calls no day."""
+    return has_content(word) and word.lower() not in DAY_WORDS

@@ -7,6 +7,7 @@ from typing import Any
 
 from shared.adapters.embedded.offline.memories import extract_memories
 from shared.adapters.embedded.offline.speech import (
+    Sentence,
     is_meaningful,
     select_central,
     split_sentences,
@@ -50,18 +51,18 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
         "summary": " ".join(select_central(lines, word_counts, _MAX_STRETCH_LINES)),
         "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
         "statements": [
-            _to_statement(fact, said) for fact in extract_memories(_to_transcript(said))
+            _to_statement(fact, said) for fact in extract_memories(_list_sentences(said))
         ],
     }
 
 
-def _to_transcript(said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _list_sentences(said: Sequence[Mapping[str, Any]]) -> list[Sentence]:
     """Return the owner's messages as the transcript in which facts are looked for."""
-    lines = [
-        {"segment": n, "is_user": True, "speaker": "User", "text": message["text"]}
+    return [
+        Sentence(text=text, segment=n, is_user=True, speaker="User")
         for n, message in enumerate(said)
+        for text in split_sentences(message["text"])
     ]
-    return {"transcript": lines}
 
 
 def _to_statement(fact: Mapping[str, Any], said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,14 +8,21 @@ from shared.adapters.embedded.offline.discard import discard
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
 from shared.adapters.embedded.offline.recaps import extract_recap
 from shared.adapters.embedded.offline.structure import extract_structure
+from shared.adapters.embedded.offline.tasks import read_talk
 from shared.adapters.embedded.offline.templates import apply_template
+
+
+def _extract(data: Mapping[str, Any]) -> dict[str, Any]:
+    talk = read_talk(data)
+    return {
+        "structure": extract_structure(talk, data.get("meanings", {})),
+        "memories": extract_memories(talk.sentences),
+    }
+
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "process_conversation/discard": discard,
-    "process_conversation/extraction": lambda data: {
-        "structure": extract_structure(data),
-        "memories": extract_memories(data),
-    },
+    "process_conversation/extraction": _extract,
     "process_conversation/goal_suggestion": goals.suggest_goal,
     "process_conversation/goal_advice": goals.advise,
     "process_conversation/daily_summary": extract_recap,

@@ -29,9 +29,15 @@ REQUESTS: frozenset[Intent] = frozenset(
 _ALIKE: frozenset[Intent] = REQUESTS.union(("search", "no_request"))
 """What may have nearly the form of a request."""
 MIN_SHARE = 0.4
-"""Of the weight of the nearest examples; where no intent has as much, words decide."""
+"""Of the weight of the nearest examples; where neither an intent nor its family has as much, words decide."""
 MIN_REQUEST = 0.4
 """So far a request is from what is none: of 100 that forbid one or ask about it, 8 are taken for one."""
+_FAMILIES: Sequence[frozenset[Intent]] = (
+    frozenset(("open_tasks", "overdue_tasks", "done_tasks")),
+    frozenset(("last_time", "latest_talks", "count_talks")),
+)
+MIN_FAMILY = 0.6
+"""The same of intents that lie side by side, together: the nearest of them is meant."""
 _POLITE = re.compile(
     r"(?:please|(?:can|could|would) you|you can|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
     r",? (?:please |bitte )?",
@@ -102,7 +108,9 @@ def _read_meaning(vector: Sequence[float]) -> Intent | None:
     """Return the intent that is nearest; None where none is near enough."""
     shares = load_examples().table.weigh(vector)
     intent = max(shares, key=lambda intent: shares[intent])
-    return intent if shares[intent] >= MIN_SHARE else None
+    family = next((each for each in _FAMILIES if intent in each), frozenset())
+    is_near = shares[intent] >= MIN_SHARE or sum(map(shares.__getitem__, family)) >= MIN_FAMILY
+    return intent if is_near else None
 
 
 def _read_words(text: str) -> Intent:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from shared.adapters.embedded.offline import fact_rules
-from shared.adapters.embedded.offline.speech import Sentence, collect_sentences, split_sentences
+from shared.adapters.embedded.offline.speech import Sentence, split_sentences
 from shared.domain.value import positional_value
 from shared.library.exclusive_facts import find_exclusive_key
 
@@ -26,9 +26,9 @@ class Fact:
     evidence: str
 
 
-def extract_memories(data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Extract facts from the owner's segments; a transcript that marks no owner has none."""
-    sentences = [sentence for sentence in collect_sentences(data) if sentence.is_user]
+def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
+    """Extract facts from the owner's sentences; a transcript that marks no owner has none."""
+    sentences = [sentence for sentence in all_sentences if sentence.is_user]
     texts = [sentence.text for sentence in sentences]
     return [
         _to_memory(fact, sentence)
@@ -40,14 +40,10 @@ def extract_memories(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def find_text_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Find what a text says in the first person, which is taken for its owner's."""
-    sentences = split_sentences(data["text"])
-    facts = [
-        {"content": fact.content, "evidence": fact.evidence}
-        for text, next_text in zip(sentences, [*sentences[1:], ""], strict=False)
-        if _is_lasting(text, next_text)
-        for fact in extract_facts(text)
-    ]
-    return {"facts": facts}
+    texts = split_sentences(data["text"])
+    sentences = [Sentence(text=text, segment=0, is_user=True, speaker="") for text in texts]
+    facts = extract_memories(sentences)
+    return {"facts": [{"content": f["content"], "evidence": f["evidence"]} for f in facts]}
 
 
 def _is_lasting(text: str, next_text: str) -> bool:

@@ -6,14 +6,13 @@ Also called: named entity recognition, entity extraction.
 import re
 from collections.abc import Iterable, Sequence
 
-from shared.adapters.embedded.offline.calendar import MONTHS, WEEKDAYS
-from shared.adapters.embedded.offline.speech import STOP_WORDS, Sentence, split_words
+from shared.adapters.embedded.offline.cast import may_name
+from shared.adapters.embedded.offline.speech import Sentence, split_words
 
 _WORD_TEXT = r"(?:[^\W\d_a-z](?:[b-df-hj-np-tv-xz]{0,3}\.(?=\s))|[^\W\d_a-z][\w'’&-]*)"
 """A word with a capital letter; an initial or a title without a vowel keeps its full stop ("Mr.")."""
 _NAME = re.compile(rf"{_WORD_TEXT}(?:\s+{_WORD_TEXT})*")
 _BEFORE_PLACES = {"in", "at", "to", "from", "of", "the", "near", "via", "using", "by", "on"}
-_NO_NAMES = STOP_WORDS.union(WEEKDAYS, MONTHS)
 
 
 def extract_names(sentences: Sequence[Sentence]) -> tuple[list[str], list[str]]:
@@ -48,7 +47,7 @@ def _find_previous_word(text: str, position: int) -> str:
 def _clean(candidate: str, *, starts_sentence: bool) -> str:
     """Drop "I" and calendar words, and a single word that begins a sentence."""
     name_words = [word.removesuffix("'s").removesuffix("’s") for word in candidate.split()]
-    name_words = [word for word in name_words if word.lower().replace("’", "'") not in _NO_NAMES]
+    name_words = list(filter(may_name, name_words))
     if starts_sentence and len(name_words) == 1 and not name_words[0].isupper():
         return ""
     return " ".join(name_words) if any(len(word) > 1 for word in name_words) else ""

@@ -16,7 +16,7 @@ from collections.abc import (
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
@@ -108,20 +108,21 @@ class OfflineModel:
                 pass  # words tell what it is for
         return None
 
-    async def _read_tasks(self, data: Mapping[str, Any]) -> Mapping[str, Vector]:
+    async def _read_tasks(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Encode what may be a task, one sentence after the other: a question waits for one at most."""
         if self._encode is None:
-            return {}
-        from shared.adapters.embedded.offline.structure import list_readings
+            return data
+        from shared.adapters.embedded.offline.tasks import read_talk
 
-        readings = await to_thread.run_sync(list_readings, data, limiter=_extracting)
+        talk = await to_thread.run_sync(read_talk, data, limiter=_extracting)
         meanings: dict[str, Vector] = {}
         async with _encoding:
-            for reading in readings[:MAX_READINGS]:
+            readings = dict.fromkeys(nominee.reading for nominee in talk.nominees.values())
+            for reading in islice(readings, MAX_READINGS):
                 if (vector := await self._read_meaning(reading, wait_s=TASK_WAIT_S)) is None:
                     break  # an encoder that is away keeps each waiting
                 meanings[reading] = vector
-        return meanings
+        return {**data, "talk": talk, "meanings": meanings}
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         extractors = _load_extractors(prompt.name)
@@ -129,7 +130,7 @@ class OfflineModel:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
         data = prompt.data
         if prompt.name == EXTRACTION:
-            data = {**data, "meanings": await self._read_tasks(data)}
+            data = await self._read_tasks(data)
         extract = partial(extractors[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(

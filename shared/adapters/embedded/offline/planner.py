@@ -9,8 +9,13 @@ from typing import Any
 
 from shared.adapters.embedded.offline.app_calls import plan_app_calls
 from shared.adapters.embedded.offline.calendar import (
+    Span,
     drop_hours,
+    drop_past_span,
     drop_relative_days,
+    find_coming_span,
+    find_past_day,
+    find_past_span,
     parse_moment,
     parse_number,
 )
@@ -22,17 +27,11 @@ from shared.adapters.embedded.offline.chosen_items import (
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
 from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
 from shared.adapters.embedded.offline.results import Results, collect_documents, is_silent
-from shared.adapters.embedded.offline.spans import (
-    Span,
-    drop_past_span,
-    find_coming_span,
-    find_past_day,
-    find_past_span,
-)
 from shared.adapters.embedded.offline.speech import list_content_terms
 from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
+from shared.retrieval.query import asks_when
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
@@ -69,6 +68,8 @@ class Request:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
             words = [word for word in words if word[0].isupper() and word != bare[0]] or words
+            if any(len(tokenize(word)) > len(word) for word in words):
+                return ""  # a script without spaces: those who speak in what is found tell the name
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property
@@ -136,12 +137,15 @@ def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
 
 def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[PlannedCall]:
     """List the talks with whom a question names, where it names nothing else."""
-    if request.intent not in _OF_TALKS:
+    is_of_speaker = request.intent in _OF_SPEAKER
+    if request.intent not in _OF_TALKS or (asks_when(request.text) and not is_of_speaker):
         return
     speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
     is_listed = results[-1].name == "get_conversations"
-    if speaker and not is_listed and request.topic <= set(tokenize(speaker)):
+    is_whole = is_of_speaker or request.topic <= set(tokenize(speaker))
+    if speaker and not is_listed and is_whole:
         limit = LISTED_CONVERSATIONS if request.span else 1
+        limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
         yield "get_conversations", {"speaker": speaker, **_date(request), "limit": limit}
 
 
@@ -267,7 +271,8 @@ def _search_beside_manual(request: Request, results: Results) -> Iterator[Planne
         yield from _search(request)
 
 
-_OF_TALKS: frozenset[Intent] = frozenset(("search", "summary", "latest_talks"))
+_OF_SPEAKER: frozenset[Intent] = frozenset(("last_time", "count_talks"))
+_OF_TALKS: frozenset[Intent] = _OF_SPEAKER.union(("search", "summary", "latest_talks"))
 _PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
 _TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
 """Their words ask for talks, and for nothing that was said in them."""
@@ -293,7 +298,9 @@ _FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterable[PlannedCall]]] = {
         ("search_conversations", r.query),
     ],
     "last_time": lambda r: [*_list_talks_with(r, limit=1)] if r.name else [],
-    "count_talks": lambda r: _list_talks_with(r, limit=COUNTED_CONVERSATIONS),
+    "count_talks": lambda r: (
+        [*_list_talks_with(r, limit=COUNTED_CONVERSATIONS)] if r.name or not r.topic else []
+    ),
     "latest_talks": _list_latest,
     "people": _list_people,
     "summary": _summarise,

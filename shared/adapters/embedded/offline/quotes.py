@@ -1,8 +1,7 @@
 """Quotes of the offline model: the sentences of search results that come closest to a question; pure.
 
-A sentence is worth the words that it shares with the question, rare ones more, and what kind of answer
-it gives: "when" asks for a time, "how much" for a number. A question that was answered counts with
-its reply.
+A sentence is worth the words that it shares with the question, rare ones more. A question that was answered
+counts with its reply.
 """
 
 import math
@@ -28,49 +27,14 @@ _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
-_ANSWER_CONTEXT_SHARE = 0.6
-_SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
-_FOCUS = 2.0
-_KIND_BONUS = 4.0
-_OWNER_BONUS = 2.0
-_PROMISE_BONUS = 8.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
-_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
-_NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
-_TIME = (
-    rf"\bin (an?|{_NUMBER}|\w+) (minute|hour|day|week|month|year)s?\b|\bat ({_NUMBER})|\bo'clock\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|\b(tomorrow|tonight|today|noon|midnight|next \w+|january|february|march|april|june|july|august|september|october|november|december)\b|\b(19|20)\d\d\b"
-)
-_MONEY = (
-    rf"[$€£¥]\s?\d|({_NUMBER})\S*\s+(pounds?|euros?|dollars?|francs?|yen|cents?|pence|percent)\b"
-)
-_DURATION = (
-    rf"(?<!\bin )(\ban? |({_NUMBER})\S*\s+)(second|minute|hour|day|night|week|month|year)s?\b"
-)
-_PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
-_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"how (much|expensive)\b.*\b(cost|pay|is|are|for)\b|.*\b(price|costs?|expensive)\b", re.IGNORECASE), re.compile(_MONEY, re.IGNORECASE)),
-    (re.compile(r"how long\b", re.IGNORECASE), re.compile(_DURATION, re.IGNORECASE)),
-    (re.compile(r"how (much|many|expensive|long|old|big|far|tall)\b|.*\b(price|cost)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
-    (re.compile(r"when\b|what (time|day|date)\b", re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
-    (re.compile(r"where\b", re.IGNORECASE), re.compile(r"\b(in|at|on|to|near|behind|under|by) (?-i:[A-Z]|the\b|an?\b)", re.IGNORECASE)),
-)  # fmt: skip
-"""How a question begins, and what a sentence that answers it contains."""
-_ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
-_ASKS_THING = re.compile(
-    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
-)
-_OWN_FACT = re.compile(r"Your? ")
-_MENTIONS = re.compile(
-    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
-)
+_MENTIONS = re.compile(r"\b(?:\w+(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE)
 """What is asked for need not say that it was said."""
-_ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
 
 
 @value
@@ -141,12 +105,13 @@ def show_places(
 
 
 def _list_around(number: int, all_quotes: Sequence[Quote]) -> list[int]:
-    """Return the numbers of a sentence and its neighbours in the passage; a question goes with its reply."""
+    """Return the numbers of a sentence and its neighbours in the passage; a question goes with its reply, and with what it asks about."""
     here = all_quotes[number]
     last = number + 1 if number + 1 < len(all_quotes) else number
     last += last + 1 < len(all_quotes) and all_quotes[last].is_question
-    place = range(max(number - 1, 0), last + 1)
-    return [n for n in place if all_quotes[n].place == here.place]
+    first = max(number - 1, 0)
+    first -= first > 0 and all_quotes[first].is_question
+    return [n for n in range(first, last + 1) if all_quotes[n].place == here.place]
 
 
 def format_place(quotes: Sequence[Quote]) -> str:
@@ -170,10 +135,6 @@ def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
     return max(names, key=len, default="")
 
 
-def asks_promise(question: str) -> bool:
-    return _ASKS_PROMISE.search(question) is not None
-
-
 def correct_spelling(question: str, texts: Iterable[str]) -> str:
     """Return a question with each word that no text has as the one that is nearly written so, if there is one."""
     known = {word for text in texts for word in split_words(text.casefold()) if _is_spelt(word)}
@@ -192,7 +153,7 @@ def _is_spelt(word: str) -> bool:
 
 def is_answered(question: str, texts: Iterable[str]) -> bool:
     """Tell whether one of the texts has more than half of what is asked for, so that it may be the answer."""
-    terms = _list_asked_terms(question)
+    terms = list_content_terms(_MENTIONS.sub(" ", question)) or list_content_terms(question)
     return any(measure_share(terms, text) > _ANSWER_SHARE for text in texts)
 
 
@@ -211,12 +172,6 @@ def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
     )
 
 
-def _list_asked_terms(question: str) -> set[str]:
-    """Return the terms that an answer has; it need not say that it promises or mentions."""
-    asked = list_content_terms(_MENTIONS.sub(" ", _ASKS_PROMISE.sub(" ", question)))
-    return asked or list_content_terms(question)
-
-
 def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     """Score each sentence; a reply inherits the score of the question before it."""
     term_sets = [_list_terms(quote) for quote in quotes]
@@ -228,46 +183,18 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         document: _sum_weights(weights, words) if document else 0.0
         for document, words in said.items()
     }
-    best_total = max(totals.values(), default=0.0)
     scores: dict[Quote, float] = {}
-    inherited_score = score_before = 0.0
-    before: Quote | None = None
+    inherited_score = 0.0
     for quote, terms in zip(quotes, term_sets, strict=True):
         spoken_terms = list_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
-        is_kind = _gives_kind(question, quote)
-        is_detail = is_kind or _refers_back(quote, weights)
-        if before and is_detail and _continues(before, quote):
-            score = max(score, _SAME_TURN_SHARE * score_before)
-        before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
-        is_of_best = 0 < totals[quote.document] == best_total
-        is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
-        if score or is_promise or (is_of_best and is_kind):
-            share = _ANSWER_CONTEXT_SHARE if is_kind else _CONTEXT_SHARE
-            score += share * totals[quote.document] + _find_bonus(question, quote)
+        if score:
+            score += _CONTEXT_SHARE * totals[quote.document]
         scores[quote] = max(score, scores.get(quote, 0.0))
     return scores
-
-
-def _continues(before: Quote, quote: Quote) -> bool:
-    """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
-    return (before.speaker, before.document) == (quote.speaker, quote.document)
-
-
-def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
-    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
-    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
-    return shares_words and _ANAPHOR.match(quote.text) is not None
-
-
-def _gives_kind(question: str, quote: Quote) -> bool:
-    """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
-    text = question.strip()
-    kind = next((answer for asked, answer in _KINDS if asked.match(text)), None)
-    return bool(kind and kind.search(quote.text) and not quote.is_question)
 
 
 def _list_terms(quote: Quote) -> set[str]:
@@ -276,11 +203,10 @@ def _list_terms(quote: Quote) -> set[str]:
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
     """Weigh the terms that answer a question: the rarer among the sentences, the more."""
-    focus = _find_focus(question)
     weights: dict[str, float] = {}
-    for term in _list_asked_terms(question):
+    for term in list_content_terms(question):
         for other in (term, *list_synonyms(term)):
-            share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
+            share = 1.0 if other == term else _SYNONYM_SHARE
             matching = sum(other in terms for terms in term_sets)
             rarity = math.log((len(term_sets) + 1) / (matching + 1))
             weights[other] = max(
@@ -289,34 +215,5 @@ def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, floa
     return weights
 
 
-def _find_focus(question: str) -> set[str]:
-    """Return the terms of what is asked for: "address" in "What is the address of the flat?"."""
-    match = _ASKS_THING.match(question.strip())
-    return list_content_terms(match[1]) if match else set()
-
-
 def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
-
-
-def _find_bonus(question: str, quote: Quote) -> float:
-    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
-    text = question.strip()
-    bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
-        bonus += _OWNER_BONUS
-    return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
-
-
-def _asks_of_owner(question: str) -> bool:
-    """Tell whether a question is about what its owner does or has: "did I", "my"."""
-    return _ASKS_OWNER.search(question) is not None
-
-
-def _is_promise_asked_for(question: str, quote: Quote) -> bool:
-    """Tell whether a sentence promises something, and its speaker is who the question is about."""
-    if not (asks_promise(question) and _PROMISE.search(quote.text)):
-        return False
-    if _asks_of_owner(question):
-        return quote.speaker == "You"
-    return not list_content_terms(quote.speaker).isdisjoint(list_content_terms(question))

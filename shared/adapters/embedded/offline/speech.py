@@ -3,6 +3,8 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import dropwhile
 from typing import Any
 
 from shared.domain.value import value
@@ -29,22 +31,6 @@ _PIECE = re.compile(
     rf"\S(?:.{{0,{_MAX_SENTENCE_CHARS - 1}}}(?!\S)|.{{0,{_MAX_SENTENCE_CHARS - 1}}})"
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
-
-_STOP_WORD_TEXT = """
-a about above after again all also am an and any anyway are aren't around as at back be
-because been before being but by bye can can't come could did didn't do does doesn't doing don't
-done down even every fine for from get getting go goes going gonna good got great guess had has
-have haven't having he he's hello her here hers hey hi him his how i i'd i'll i'm i've if in into
-is isn't it it's its just kind know let let's like little look lot make maybe me mean mhm more
-most much must my need never nice no not now of off oh ok okay on one only or other our out over
-own please pretty put quite re really right said same say see she she's should so some something
-sorry still stuff sure take tell than thank thanks that that's the their them then there there's
-these they they're thing things think this those though through time to too um uh up us very want
-wanna was wasn't way we we'd we'll we're we've well were what what's when where which while who
-why will with won't would wow yeah yep yes yet you you'd you'll you're you've your yours
-today tomorrow tonight yesterday
-"""
-STOP_WORDS = frozenset(_STOP_WORD_TEXT.split())
 
 _PRONOUNS_TEXT = """
 i me my mine you your yours we us our ours he him his she her hers it its they them their theirs this that these those
@@ -134,14 +120,22 @@ def has_content(text: str) -> bool:
     return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
 
 
+@lru_cache(maxsize=4_096)
 def is_meaningful(word: str) -> bool:
-    return word.lower().replace("’", "'") not in STOP_WORDS and (len(word) > 2 or word.isupper())
+    """Tell a word that is not of every day, and neither short nor a number of two digits."""
+    return (len(word) > 2 or word.isupper()) and has_content(word)
 
 
 def has_pronoun(words: str) -> bool:
     """Tell whether only their place tells whom or what some words mean."""
     spoken = (word.lower() for word in _SPOKEN.findall(words))
     return not _PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
+
+
+def drop_pronouns(words: str) -> str:
+    """Return some words without the pronouns that they begin with, if others follow."""
+    rest = list(dropwhile(lambda word: word.lower() in _PRONOUNS, words.split()))
+    return " ".join(rest) or words
 
 
 def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:
@@ -158,8 +152,5 @@ def _weigh_text(text: str, word_counts: Counter[str]) -> float:
 
 def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
     """Count words with meaning, in lower case."""
-    word_counts: Counter[str] = Counter()
-    for word, times in Counter(word for s in all_sentences for word in split_words(s.text)).items():
-        if is_meaningful(word):
-            word_counts[word.lower()] += times
-    return word_counts
+    words = (word for sentence in all_sentences for word in split_words(sentence.text))
+    return Counter(word.lower() for word in words if is_meaningful(word))

@@ -4,18 +4,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from shared.adapters.embedded.offline.calendar import parse_moment, parse_start
-from shared.adapters.embedded.offline.cast import build_cast
 from shared.adapters.embedded.offline.names import extract_names
-from shared.adapters.embedded.offline.speech import (
-    collect_sentences,
-    count_meaningful_words,
-    select_central,
-)
+from shared.adapters.embedded.offline.speech import count_meaningful_words, select_central
 from shared.adapters.embedded.offline.tasks import (
+    Meanings,
+    Talk,
     extract_action_items,
     extract_events,
-    nominate,
 )
 from shared.adapters.embedded.offline.titles import build_title
 
@@ -49,37 +44,22 @@ _CATEGORIES: Mapping[str, tuple[str, str]] = {
 _DEFAULT_CATEGORY = ("other", "🧠")
 
 
-def list_readings(data: Mapping[str, Any]) -> list[str]:
-    """Return what may be a task, to be read by an encoder."""
-    sentences = collect_sentences(data)
-    cast = build_cast(sentences, data.get("owner_names", ()))
-    return [nominee.reading for nominee in nominate(sentences, cast, parse_start(data))]
-
-
-def extract_structure(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Extract it; `meanings` of the readings tell which of them are tasks."""
-    all_sentences = collect_sentences(data)
-    now = parse_start(data)
-    people, entities = extract_names(all_sentences)
-    word_counts = count_meaningful_words(all_sentences)
-    texts = [sentence.text for sentence in all_sentences]
+def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
+    """Extract it; the meanings of what may be a task tell which is one."""
+    people, entities = extract_names(talk.sentences)
+    word_counts = count_meaningful_words(talk.sentences)
+    texts = [sentence.text for sentence in talk.sentences]
     category, emoji = _choose_category(word_counts)
-    days = [
-        when.at.date().isoformat() for s in all_sentences if (when := parse_moment(s.text, now))
-    ]
+    days = [day.at.date().isoformat() for day in talk.days if day]
     return {
         "title": build_title(
-            texts, word_counts, speakers=[line.get("speaker", "") for line in data["transcript"]]
+            texts, word_counts, speakers=[sentence.speaker for sentence in talk.sentences]
         ),
         "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
-        "action_items": [
-            *extract_action_items(
-                all_sentences, now, data.get("owner_names", ()), data.get("meanings")
-            )
-        ],
-        "events": list(extract_events(all_sentences, now)),
+        "action_items": list(extract_action_items(talk, meanings)),
+        "events": list(extract_events(talk)),
         "people": people,
         "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],
         "entities": entities,

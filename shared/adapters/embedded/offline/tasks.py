@@ -6,23 +6,26 @@ and are no joke, wish, memory or quotation, their meaning tells by the same exam
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from shared.adapters.embedded.offline.calendar import (
     OTHER_DAYS,
+    Moment,
     drop_relative_days,
     parse_moment,
+    parse_start,
 )
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
 from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
     Sentence,
+    collect_sentences,
     has_content,
     has_pronoun,
     is_meaningful,
@@ -107,54 +110,87 @@ def load_examples() -> Examples[Kind]:
     return Examples(Path(__file__).with_suffix(".json"))
 
 
-def nominate(sentences: Sequence[Sentence], cast: Cast, now: datetime | None) -> Iterator[Nominee]:
-    """Yield the sentences that may hold a task, by their form, or by their day where it is known when they were said."""
-    for place, sentence in enumerate(sentences):
-        nominee = _find_form(place, sentences, cast) or _find_announcement(place, sentences, cast)
-        day = parse_moment(sentence.text, now) if now else None
+class Talk:
+    """A transcript: its sentences and its cast; days are named where it is known `now` it was said."""
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        now: datetime | None = None,
+        owner_names: Iterable[str] = (),
+    ) -> None:
+        self.sentences = sentences
+        self.cast = build_cast(sentences, owner_names)
+        self._now = now
+
+    @cached_property
+    def days(self) -> Sequence[Moment | None]:
+        """What day each sentence names."""
+        now = self._now
+        return [parse_moment(each.text, now) if now else None for each in self.sentences]
+
+    @cached_property
+    def nominees(self) -> Mapping[int, Nominee]:
+        """The sentences that may hold a task, by their form or by their day, by place."""
+        found = (self._nominate(place) for place in range(len(self.sentences)))
+        return {nominee.place: nominee for nominee in found if nominee}
+
+    def move(self, task: Task, place: int) -> Task | None:
+        """Return a task on the day to which a sentence moves it, unless it is refused at once."""
+        following = self.sentences[place + 1] if place + 1 < len(self.sentences) else None
+        is_refused = following and _REFUSAL.match(following.text)
+        if self._now is None or task.due_at is None or is_refused or self.days[place] is None:
+            return None
+        moved = correct_day(self.sentences[place].text, task.words, task.due_at, self._now)
+        return replace(task, words=moved[0], due_at=moved[1]) if moved else None
+
+    def _nominate(self, place: int) -> Nominee | None:
+        sentence, day = self.sentences[place], self.days[place]
+        nominee = _find_form(place, self.sentences, self.cast) or _find_announcement(
+            place, self.sentences, self.cast
+        )
+        if nominee:
+            return nominee if day or has_content(nominee.words) else None
         is_asked = sentence.text.rstrip().endswith(_QUESTION_ENDS)
-        if nominee and (day or has_content(nominee.words)):
-            yield nominee
-        elif day and day.words in OTHER_DAYS and nominee is None and not is_asked:
-            yield Nominee(
-                place=place, sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
-                hearer=None, reading=sentence.text, has_form=False,
-            )  # fmt: skip
+        if day is None or day.words not in OTHER_DAYS or is_asked:
+            return None
+        return Nominee(
+            place=place, sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
+            hearer=None, reading=sentence.text, has_form=False,
+        )  # fmt: skip
 
 
-def extract_action_items(
-    sentences: Sequence[Sentence],
-    now: datetime,
-    owner_names: Sequence[str] = (),
-    meanings: Meanings | None = None,
-) -> Iterator[dict[str, str | None]]:
+def read_talk(data: Mapping[str, Any]) -> Talk:
+    """Read a prompt's transcript; one that was read already stands beside it."""
+    if "talk" in data:
+        talk: Talk = data["talk"]
+        return talk
+    return Talk(collect_sentences(data), parse_start(data), data.get("owner_names", ()))
+
+
+def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
     """Yield tasks in the words that were said, due on the day that was named, with whose they are."""
-    cast = build_cast(sentences, owner_names)
-    tasks = [*_leave_out_repeated(_find_tasks(sentences, cast, now, meanings or {}))]
+    tasks = [*_leave_out_repeated(_find_tasks(talk, meanings))]
     bare = Counter(drop_relative_days(task.words) for task in tasks)
     for task in tasks:
         yield {
             "description": _describe(task, bare),
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
-            "owner": cast.describe_owner(task.doer),
+            "owner": talk.cast.describe_owner(task.doer),
         }
 
 
-def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
-    """Yield the places at which others ask the owner for something that is not refused at once."""
-    cast = build_cast(sentences)
-    for nominee in nominate(sentences, cast, None):
-        is_of_owner = nominee.doer in cast.own and nominee.sentence.speaker not in cast.own
-        if is_of_owner and _is_meant(nominee, {}):
-            yield nominee.place
+def list_meant(talk: Talk) -> list[Nominee]:
+    """Return what has the form of a task and the words of one, read without an encoder."""
+    return [nominee for nominee in talk.nominees.values() if _is_meant(nominee, {})]
 
 
-def extract_events(sentences: Sequence[Sentence], now: datetime) -> Iterator[dict[str, str | int]]:
+def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
     """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
-    for text in (sentence.text for sentence in sentences if _MEETING.search(sentence.text)):
-        when = parse_moment(text, now)
-        has_form = any(_match_form(text, kind) for kind in TASKS)
-        if when and when.exact and not text.endswith("?") and not has_form:
+    for text, when in zip((s.text for s in talk.sentences), talk.days, strict=True):
+        if not (when and when.exact and _MEETING.search(text)) or text.endswith("?"):
+            continue
+        if not any(_match_form(text, kind) for kind in TASKS):
             title = " ".join(text.rstrip(".!").split()[:10])
             yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
 
@@ -169,24 +205,20 @@ def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
     return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
 
 
-def _find_tasks(
-    sentences: Sequence[Sentence], cast: Cast, now: datetime, meanings: Meanings
-) -> list[Task]:
-    nominees = {nominee.place: nominee for nominee in nominate(sentences, cast, now)}
+def _find_tasks(talk: Talk, meanings: Meanings) -> list[Task]:
     tasks: list[Task] = []
     last_place = 0
-    for place, sentence in enumerate(sentences):
-        following = sentences[place + 1] if place + 1 < len(sentences) else None
+    for place, sentence in enumerate(talk.sentences):
         is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
-        if is_near and (moved := _move(tasks[-1], sentence, following, now)):
+        if is_near and (moved := talk.move(tasks[-1], place)):
             tasks[-1] = moved
             continue
-        nominee = nominees.get(place)
+        nominee = talk.nominees.get(place)
         task = _read_checkbox(sentence)
         if nominee and task is None and _is_meant(nominee, meanings):
-            task = _build_task(nominee, cast)
+            task = _build_task(nominee, talk.cast)
         if task:
-            due = parse_moment(sentence.text, now)
+            due = talk.days[place]
             tasks.append(replace(task, due_at=due.at if due else None))
             last_place = place
     return tasks
@@ -332,28 +364,19 @@ def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
 def _repeats(task: Task, *, by: Task, points: bool = False) -> bool:
     """Tell whether another task says all of one, as a promise does of a request; a day is kept, and a list.
 
-    One that only `points` back has fewer words with meaning: "Bring them" after "Bring the payslips".
+    One that only `points` back has a pronoun: "Bring them" after "Bring the payslips".
     """
     is_listed = task.is_listed or (points and by.is_listed)
     if is_listed or task.doer != by.doer or task.due_at not in (None, by.due_at):
         return False
     words, others = _list_words(task), _list_words(by)
     if points:
-        return words != others and set(filter(is_meaningful, words)) <= others
+        return has_pronoun(task.words) and set(filter(is_meaningful, words)) <= others
     return words <= others
 
 
 def _list_words(task: Task) -> frozenset[str]:
     return frozenset(split_words(task.words.lower())) - _DETERMINERS
-
-
-def _move(task: Task, sentence: Sentence, following: Sentence | None, now: datetime) -> Task | None:
-    """Return the task on the day to which a sentence moves it, unless it is refused at once."""
-    is_refused = following and _REFUSAL.match(following.text)
-    if task.due_at is None or is_refused:
-        return None
-    moved = correct_day(sentence.text, task.words, task.due_at, now)
-    return replace(task, words=moved[0], due_at=moved[1]) if moved else None
 
 
 def _shorten(text: str) -> str:

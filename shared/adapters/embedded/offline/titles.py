@@ -3,9 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from shared.adapters.embedded.offline.speech import (
+    drop_pronouns,
     has_pronoun,
     is_meaningful,
     select_central,
@@ -49,18 +50,20 @@ def build_title(
 ) -> str:
     """Name the things that are mentioned most, or quote a clause that is short and clear by itself.
 
-    Where nothing is repeated and no such clause is found, name what is mentioned once.
+    Where nothing is repeated and no such clause is found, name what is mentioned once, else begin behind its pronouns.
     """
     names = {word.lower() for speaker in speakers for word in split_words(speaker)}
-    mentions = [thing for text in texts for thing in _find_things(text, names)]
-    repeated = _choose_things(mentions, texts, least=2) if len(texts) >= _MANY_SENTENCES else []
+    things = dict.fromkeys(thing for text in texts for thing in _find_things(text, names))
+    spoken = Counter(term for text in texts for term in tokenize(text))
+    scores = _score_things(things, spoken)
+    repeated = _choose_things(scores, least=2) if len(texts) >= _MANY_SENTENCES else []
     clause = _quote_clause(texts, word_counts)
     if _tell_enough(repeated):
         return _shorten(_join(repeated))
     if len(clause.split()) <= _MAX_WORDS and not has_pronoun(clause):
         return _shorten(clause)
-    things = _choose_things(mentions, texts, least=1)
-    return _shorten(_join(things) if _tell_enough(things) else clause)
+    mentioned = _choose_things(scores, least=1)
+    return _shorten(_join(mentioned) if _tell_enough(mentioned) else drop_pronouns(clause))
 
 
 def _tell_enough(things: Sequence[str]) -> bool:
@@ -71,27 +74,31 @@ def _join(things: Sequence[str]) -> str:
     return ", ".join(things)
 
 
-def _choose_things(mentions: Sequence[str], texts: Sequence[str], *, least: int) -> list[str]:
-    """Return up to three things whose words are said at least so often and that share none, best first."""
-    spoken = Counter(term for text in texts for term in tokenize(text))
+def _score_things(things: Iterable[str], spoken: Counter[str]) -> dict[str, tuple[int, float]]:
+    """Return how often the rarest word of each is said, and a score: a word more helps where it is repeated as well."""
     by_terms: dict[tuple[str, ...], str] = {}
-    for thing in mentions:
+    for thing in things:
         by_terms.setdefault(tuple(tokenize(thing)), thing)
-    scores = {terms: _score_thing(terms, spoken, least) for terms in by_terms}
-    chosen: list[tuple[str, ...]] = []
-    for terms in sorted(scores, key=lambda terms: -scores[terms]):
-        taken = {term for other in chosen for term in other}
-        if len(chosen) < _MAX_THINGS and scores[terms] and taken.isdisjoint(terms):
-            chosen.append(terms)
-    return [by_terms[terms] for terms in chosen]
+    return {
+        thing: (
+            min(spoken[term] for term in terms),
+            sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms)),
+        )
+        for terms, thing in by_terms.items()
+        if terms
+    }
 
 
-def _score_thing(terms: Sequence[str], spoken: Counter[str], least: int) -> float:
-    """Score by how often its rarest word is said; a word more helps where it is repeated as well."""
-    counts = [spoken[term] for term in terms]
-    if not counts or min(counts) < least:
-        return 0.0
-    return sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms))
+def _choose_things(scores: Mapping[str, tuple[int, float]], *, least: int) -> list[str]:
+    """Return up to three things whose words are said at least so often and that share none, best first."""
+    chosen: list[str] = []
+    taken: set[str] = set()
+    for thing in sorted(scores, key=lambda thing: -scores[thing][1]):
+        terms = tokenize(thing)
+        if scores[thing][0] >= least and taken.isdisjoint(terms):
+            chosen.append(thing)
+            taken.update(terms)
+    return chosen[:_MAX_THINGS]
 
 
 def _find_things(text: str, names: Collection[str]) -> Iterator[str]:
@@ -110,10 +117,8 @@ def _take_telling(words: Sequence[str], names: Collection[str]) -> list[str]:
     taken: list[str] = []
     for word in words:
         bare = re.sub(r"['’]s$", "", word)
-        terms = tokenize(bare)
-        is_telling = is_meaningful(bare) and terms and get_term_weight(terms[0]) > EVERYDAY_WEIGHT
         is_new = taken and taken[-1][0].isupper() and bare.islower()  # German has its verbs there
-        if not is_telling or is_new or bare.lower() in names or _NUMBER.fullmatch(bare):
+        if not is_meaningful(bare) or is_new or bare.lower() in names or _NUMBER.fullmatch(bare):
             break
         taken.append(word.rstrip("-"))
     return taken

@@ -321,6 +321,39 @@ def test_what_nobody_said_is_answered_by_the_nearest_place(question):
     assert answer(question, SEARCHED).startswith(f"{NEAREST_ONLY}\n\n- ")
 
 
+def test_a_name_in_a_script_without_spaces_is_told_by_who_speaks_in_what_was_found():
+    question = "山本さんと最後に話したのはいつ？"
+    found = _build_search_result(
+        {"document": 1, "passages": ["山本: 発表会は市民ホールです。\nMe: はい。"]}
+    )
+
+    assert [name for name, _ in plan_next(question)] == ["search_conversations", "search_memories"]
+    assert plan_next(question, [found]) == [("get_conversations", {"speaker": "山本", "limit": 1})]
+
+
+def test_a_reply_is_shown_with_what_its_question_asks_about():
+    passage = "Ruth: Luca got the place at the school.\nMe: Which instrument?\nRuth: The oboe."
+
+    text = answer(
+        "Who plays the oboe?", [_build_search_result({"document": 1, "passages": [passage]})]
+    )
+
+    assert (
+        "Ruth: “Luca got the place at the school.” Me: “Which instrument?” Ruth: “The oboe.”[1]"
+        in text
+    )
+
+
+def test_what_was_promised_is_found_in_other_languages():
+    passage = "Petra: Der Mast ist da.\nMe: Ich werde die Beschläge bestellen.\nPetra: Gut."
+
+    text = answer(
+        "Was habe ich versprochen?", [_build_search_result({"document": 1, "passages": [passage]})]
+    )
+
+    assert "Ich werde die Beschläge bestellen." in text
+
+
 def test_a_last_time_with_somebody_unknown_is_searched_for():
     question = "When did I last talk to Zoe?"
     nobody = _build_search_result(name="get_conversations")

@@ -1,11 +1,11 @@
 """Calendar of the offline model: the day that a sentence names."""
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from shared.adapters.embedded.offline.calendar import find_past_date, parse_moment
+from shared.adapters.embedded.offline.calendar import find_past_day, parse_moment
 
 NOW = datetime(2026, 11, 25, 10, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesday
 
@@ -26,6 +26,13 @@ NOW = datetime(2026, 11, 25, 10, tzinfo=ZoneInfo("Europe/Berlin"))  # a Wednesda
         ("I will fix it next week on Monday.", date(2026, 11, 30)),
         ("I will fix it next week.", date(2026, 12, 2)),
         ("I will fix it by Thursday.", date(2026, 11, 26)),
+        ("Ich schicke es am 15. Dezember.", date(2026, 12, 15)),
+        ("Lo envío el 3 de enero.", date(2027, 1, 3)),
+        ("Je viens le 1er mars.", date(2027, 3, 1)),
+        ("Lo mando il 2 febbraio.", date(2027, 2, 2)),
+        ("12月5日に送ります。", date(2026, 12, 5)),
+        ("We meet on 4 May 2028.", date(2028, 5, 4)),
+        ("It is due 2026-12-31.", date(2026, 12, 31)),
     ],
 )
 def test_a_sentence_names_a_day(text, day):
@@ -73,6 +80,8 @@ def test_an_hour_has_its_part_of_the_day(text, hour):
         "the second of three",
         "by the 32nd",
         "0 December",
+        "We met on 4 May 2024.",
+        "Version 1.2. is out",
     ],
 )
 def test_a_number_that_counts_something_names_no_day(text):
@@ -91,4 +100,7 @@ def test_a_number_that_counts_something_names_no_day(text):
     ],
 )
 def test_a_date_is_the_last_such_day_that_has_begun(text, now, found):
-    assert find_past_date(text, now) == found
+    span = find_past_day(text, now)
+
+    assert (span and (span.phrase, span.start.date())) == found
+    assert span is None or span.end - span.start == timedelta(1)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.adapters.embedded.offline.memories import extract_facts, extract_memories
+from shared.adapters.embedded.offline.speech import collect_sentences
 
 STATEMENTS = [
     ("I'm allergic to peanuts.", "User is allergic to peanuts"),
@@ -74,7 +75,7 @@ def _extract_own(*texts: str) -> Any:
         {"segment": n, "speaker": "ME", "is_user": True, "text": text}
         for n, text in enumerate(texts)
     ]
-    return extract_memories({"transcript": transcript, "language": "en"})
+    return extract_memories(collect_sentences({"transcript": transcript}))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_memories_rest_on_the_words_of_the_user_c59():
         {"segment": 2, "speaker": "ME", "is_user": True, "text": "My favourite tea is mint."},
     ]
 
-    memories = extract_memories({"transcript": transcript, "language": "en"})
+    memories = extract_memories(collect_sentences({"transcript": transcript}))
 
     assert memories == [
         {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.embedded.offline.spans import find_coming_span, find_past_span
+from shared.adapters.embedded.offline.calendar import find_coming_span, find_past_span
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 4, 13, 30, tzinfo=BERLIN)  # a Wednesday

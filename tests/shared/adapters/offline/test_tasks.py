@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
-from shared.adapters.embedded.offline.structure import list_readings
+from shared.adapters.embedded.offline.tasks import read_talk
 
 Line = tuple[str, str]
 SENTENCES = Path("infra/eval/offline/sentences.json")
@@ -32,7 +32,8 @@ def extract_items(lines: list[Line], *, owner: str | None = OWNER) -> list[dict[
         "time_zone": "Europe/Berlin",
         "language": "en",
     }
-    data["meanings"] = {text: encode(text) for text in list_readings(data)}
+    readings = [nominee.reading for nominee in read_talk(data).nominees.values()]
+    data["meanings"] = {text: encode(text) for text in readings}
     structure = EXTRACTORS["process_conversation/extraction"](data)["structure"]
     items: list[dict[str, Any]] = structure["action_items"]
     return items

@@ -9,6 +9,7 @@ from functions.library.welcome.sample_library import build_month
 from infra.eval.talks import load_talks
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
 from shared.adapters.embedded.offline.structure import extract_structure
+from shared.adapters.embedded.offline.tasks import read_talk
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MONTH = list(build_month(NOW, ZoneInfo("UTC")))
@@ -26,7 +27,7 @@ def title_of(*lines: str) -> str:
         for n, line in enumerate(lines)
     ]
     data = {"started_at": f"{NOW:%A %Y-%m-%d %H:%M}", "time_zone": "UTC", "transcript": transcript}
-    title: str = extract_structure(data)["title"]
+    title: str = extract_structure(read_talk(data), {})["title"]
     return title
 
 
@@ -95,3 +96,14 @@ def test_a_title_names_something_where_a_central_statement_does():
     )
 
     assert title.startswith("The offsite moves to Friday")
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("I work at Fernhill Labs since June.", "Work at Fernhill Labs since June"),
+        ("Ich wohne in Kassel.", "Wohne in Kassel"),
+    ],
+)
+def test_a_title_begins_with_no_pronoun(line, title):
+    assert title_of(f"Ann: {line}") == title
