@@ -25,8 +25,8 @@ class Denials(ScriptedMeanings):
     """An encoder to which a text with one of some words denies, and any other affirms."""
 
     async def compare(
-        self, uid: UserId, text: str, measure: Callable[[Sequence[float]], float]
-    ) -> float | None:
+        self, uid: UserId, text: str, measure: Callable[[Sequence[float]], Any]
+    ) -> Any:
         return float(any(word in text for word in DENYING))
 
 
