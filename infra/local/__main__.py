@@ -64,6 +64,10 @@ PONG_TIMEOUT_S = 300.0
 """No pong is read while sound waits for a slow transcriber."""
 
 
+EXAMPLE_ORIGIN = "http://127.0.0.1:9000"
+"""Where `make example` and developers' first apps serve: allowed without a question, where only this machine can ask."""
+
+
 class _NoSignalServer(uvicorn.Server):
     """A server without signal handlers: two of them share this process."""
 
@@ -167,6 +171,8 @@ def _set_environment(settings: Settings, back: socket.socket) -> None:
     own = [f"http://{host}:{settings.port}" for host in list_served_hosts(settings)]
     os.environ["TOOL_PROXY_URL"] = f"{_to_url(back)}/tool_proxy/"
     os.environ["OWN_ORIGINS"] = ",".join([*own, settings.public_url, _to_url(back)])
+    if settings.serves_this_machine_alone:
+        os.environ.setdefault("EGRESS_DEV_ORIGINS", EXAMPLE_ORIGIN)
 
 
 @contextmanager

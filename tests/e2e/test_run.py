@@ -162,6 +162,19 @@ def test_internal_entry_points_are_not_on_the_public_port(started_product: Produ
             assert httpx.post(f"{started_product.origin}{path}", json={}).status_code in (404, 405)
 
 
+def test_an_app_on_the_port_of_the_examples_needs_no_question_t2(started_product: Product) -> None:
+    with started_product.client("alice") as http:
+        refused, accepted = (
+            http.post(
+                "/v1/apps", json={"name": "Shop", "external_integration": {"app_home_url": url}}
+            )
+            for url in ("http://127.0.0.1:9001", "http://127.0.0.1:9000")
+        )
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "local_address")
+    assert accepted.is_success
+
+
 def test_a_token_stays_valid_after_a_restart(tmp_path: Path) -> None:
     with run_product(tmp_path) as first, first.client("alice") as http:
         token = http.headers["authorization"]
