@@ -63,8 +63,8 @@ FLUSH_AFTER = timedelta(seconds=2)
 MAX_QUIET_LINE = timedelta(seconds=90)
 MAX_STREAM = timedelta(minutes=55)
 """The platform cuts a connection after an hour; the app comes back and goes on."""
-DRAIN_S = 20.0
-"""How long words of sound that came are waited for when the device has left."""
+DRAIN_S = 60.0
+"""How long the next words of sound that came are waited for when the device has left."""
 SEND_TIMEOUT_S = 20.0
 """A device that takes nothing for so long is told nothing more."""
 LATE_WORDS = timedelta(seconds=15)
@@ -203,14 +203,20 @@ class Stream:
             self._closing.set_result(closing)
 
     async def _drain(self, hearing: LiveHearing, told: asyncio.Task[None]) -> None:
-        """Wait for the words of what was heard. The conversation stays open: its device may come back."""
-        try:
-            async with asyncio.timeout(DRAIN_S):
-                await hearing.end()
-                await asyncio.wait([told])
-        except (TimeoutError, KeepsakeError):
+        """Wait for the words of what was heard, while more of it is told. The conversation stays open: its device may come back."""
+        if told.done():
+            return
+        ending = self._start(hearing.end())
+        heard_until = -1.0
+        while not told.done() and hearing.heard_until > heard_until:
+            heard_until = hearing.heard_until
+            waited = asyncio.create_task(self._deps.clock.sleep(DRAIN_S))
+            await asyncio.wait([told, waited], return_when=asyncio.FIRST_COMPLETED)
+            waited.cancel()
+        if not told.done():
             telemetry.warning("live_words_lost")
         told.cancel()
+        ending.cancel()
 
     async def _close(self, closing: Closing) -> None:
         if self._is_connected():

@@ -347,6 +347,32 @@ async def test_a_provider_that_is_gone_when_the_device_leaves_loses_nothing_that
     assert len(await world.deps.stores.live_conversations.list_all(ALICE)) == 1
 
 
+@pytest.mark.parametrize(("steps", "told"), [(3, ["One.", "Two.", "Three."]), (1, ["One."])])
+async def test_words_are_waited_for_after_a_device_left_as_long_as_more_of_them_come_l3(
+    world, steps: int, told: list[str]
+) -> None:
+    """A slow machine is a minute behind: what it has heard by then is no loss."""
+    script = [(0, 1, "One."), (1, 2, "Two."), (2, 3, "Three.")]
+    transcriber = ScriptedLiveTranscriber(script)
+    device = await connect(world, build_application(build_listen_deps(world, transcriber)))
+    transcriber.streams[0].is_slow = True
+    await device.play(3)
+    leaving = asyncio.create_task(device.leave())
+    await settle(20)
+    for _ in range(steps):
+        world.clock.advance(seconds=50)
+        transcriber.streams[0].go_on()
+        await settle(20)
+        world.clock.advance(seconds=20)
+        await settle(20)
+    world.clock.advance(seconds=120)
+    await leaving
+
+    [live] = await world.deps.stores.live_conversations.list_all(ALICE)
+    batches = await world.deps.stores.live_conversations.load_batches(ALICE, live.id)
+    assert sorted(s.text for batch in batches for s in batch.segments) == sorted(told)
+
+
 async def test_live_words_reach_the_owners_server_only_while_they_switched_it_on_l3(world) -> None:
     app = build(world, (0, 1, "Before."), (2, 3, "After."))
     device = await connect(world, app)
