@@ -27,6 +27,7 @@ from infra.eval.ours import OWNER, fill_library, to_conversation_id
 from infra.progress import create_progress_bar
 from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
+from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.domain.chats.chat import Message, build_session
 from shared.domain.chats.run import RunEnded
@@ -273,7 +274,11 @@ async def main() -> None:
     results = []
     async with fill_library(turns, tick, embedder) as (database, documents, vectors):
         world = build_chat_fixture(database, documents)
-        deps = replace(world.deps(quotas={}), search=Search(documents, vectors, embedder))
+        deps = replace(
+            world.deps(quotas={}),
+            search=Search(documents, vectors, embedder),
+            meanings=QuestionMeanings(embedder.embed_question if embedder else None),
+        )
         for number, question in enumerate(questions):
             result = await (_ask_real if options.real else _ask_scripted)(deps, number, question)
             results.append(result)

@@ -1,4 +1,4 @@
-"""Tools that a question asks for, beside those that most questions use, by our examples in many languages (asked_tools.json).
+"""Tools that a question asks for beside the search, by our examples in many languages (asked_tools.json).
 
 Also called: tool selection, tool retrieval.
 """

@@ -37,7 +37,7 @@ class QuestionMeaning:
     """Shares of kinds, which add up to 1; how much it leans to people in danger, and to harm, from 0 to 1.
 
     `language` (ISO 639-1) is that of most examples near to it, None where these are of several. `tools` are those that
-    it asks for, beside those that most questions use.
+    it asks for beside the search.
     """
 
     kinds: Mapping[QuestionKind, float]
