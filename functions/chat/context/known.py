@@ -174,6 +174,11 @@ class KnownText:
 NOTHING_WRITTEN = KnownText()
 
 
+def reads_slowly(model: ModelFacts) -> bool:
+    """Tell whether even the least that a model is given takes it longer to read than it should."""
+    return model.reads_per_s is not None and model.reads_per_s * MAX_READING_S < MIN_TOKENS
+
+
 def build_known_text(
     known: Known, numbering: Numbering, zone: ZoneInfo, model: ModelFacts
 ) -> KnownText:

@@ -1,11 +1,12 @@
 """Tools of a question: which of the owner's, of services and of apps a model is offered."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
 from functions.chat.consent.taint import Taint
+from functions.chat.context.known import reads_slowly
 from functions.chat.context.prompt import RulesForm
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
@@ -97,11 +98,10 @@ class QuestionTools:
         knows_asked = meaning is not None and bool(meaning.kinds)  # it was compared
         if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
-        needed = self._list_needed().intersection(tool.spec.name for tool in own)
-        known = self.documents.known
-        answers_from_passages = known.excerpts and known.reason == "about the library"
-        if answers_from_passages and needed <= {PASSAGE_TOOL}:
-            return OfferedTools(tools=choose_for_passages(own), rules_form="passages")
+        needed = self._list_needed()
+        if self._has_passages_for_all(needed.intersection(tool.spec.name for tool in own)):
+            tools = () if reads_slowly(facts) else choose_for_passages(own)
+            return OfferedTools(tools=tools, rules_form="passages")
         offered = choose_for_small_window(own, needed)
         names = {tool.spec.name for tool in offered}
         return OfferedTools(
@@ -109,6 +109,12 @@ class QuestionTools:
             left_out=[tool.spec.name for tool in own if tool.spec.name not in names],
             rules_form="brief",
         )
+
+    def _has_passages_for_all(self, needed: Collection[str]) -> bool:
+        """Tell whether the question asks for nothing but what the passages say that were found for it."""
+        known = self.documents.known
+        is_answered = bool(known.excerpts) and known.reason == "about the library"
+        return is_answered and self.decided is None and {*needed} <= {PASSAGE_TOOL}
 
     def _choose(self, tools: Sequence[Tool], *, max_tokens: int) -> list[Tool]:
         """Choose among the tools of others; earlier messages help to rank them."""

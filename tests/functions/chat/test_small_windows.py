@@ -233,6 +233,20 @@ async def test_a_small_model_with_the_passages_before_it_has_the_search_alone_an
     assert "on Tuesday at nine" in call.messages[-1].text
 
 
+async def test_a_slow_model_with_the_passages_before_it_reads_no_tool_e3(
+    world: ChatFixture,
+) -> None:
+    """A second call, and each declaration, would take it seconds."""
+    await store_long_talks(world)
+    question = "When does the plumber come?"
+    facts = ModelFacts(window_tokens=16_384, reads_per_s=100.0)
+    with ScriptedModel(script_answer("On Tuesday at nine[1]."), facts=facts) as model:
+        await ask(replace(world.deps(model), meanings=AskedTools(question, ())), Question(question))
+
+    assert list(model.calls[0].tools) == []
+    assert "on Tuesday at nine" in model.calls[0].messages[-1].text
+
+
 async def test_a_large_window_has_all_tools_and_the_whole_rules_n2(world: ChatFixture) -> None:
     facts = ModelFacts(window_tokens=32_000)
     with ScriptedModel(script_answer("Yes."), facts=facts) as model:
