@@ -1,7 +1,4 @@
-"""Support of an answer: the document that it rests on, found by its words where the model cites none; pure.
-
-Also called: attribution, grounding.
-"""
+"""Support of an answer: the document that it rests on, found by its words where the model cites none; pure."""
 
 from collections.abc import Mapping
 

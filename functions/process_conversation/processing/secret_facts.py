@@ -2,9 +2,9 @@
 
 from functions.process_conversation.processing.cached_completion import Extraction
 from functions.process_conversation.processing.memory_selection import Sifted
+from functions.process_conversation.processing.told_secrets import tells_secret
 from shared import telemetry
 from shared.domain.errors import ModelFailed, Unavailable
-from shared.retrieval.told_secrets import tells_secret
 
 
 async def drop_secret_facts(extraction: Extraction, sifted: Sifted) -> Sifted:

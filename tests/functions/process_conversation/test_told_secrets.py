@@ -5,8 +5,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from functions.process_conversation.processing.told_secrets import (
+    list_examples,
+    load_table,
+    tells_secret,
+)
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.retrieval.told_secrets import list_examples, load_table, tells_secret
 
 TOLD = (
     "My bank password is plum42",
