@@ -6,7 +6,6 @@ from typing import Any
 
 from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.chosen_items import choose_tasks
-from shared.adapters.embedded.offline.commitments import select_commitments
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
 from shared.adapters.embedded.offline.planner import Request
 from shared.adapters.embedded.offline.quotes import (
@@ -20,6 +19,7 @@ from shared.adapters.embedded.offline.quotes import (
     select_closest,
     show_places,
 )
+from shared.adapters.embedded.offline.requests import select_requests
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
     MANUAL_PAGE,
@@ -257,11 +257,13 @@ def _is_found(question: str, results: Results) -> bool:
 def _format_quotes(request: Request, results: Results) -> list[str]:
     documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
-    speaker, commitments = select_commitments(request.intent, request.text, all_quotes)
-    if commitments and request.intent == "asked_of_owner":
-        return [f"{speaker} asked:", _itemise(map(str, commitments))]
+    asker, requests = "", list[Quote]()
+    if request.intent == "asked_of_owner":
+        asker, requests = select_requests(request.text, all_quotes)
+    if requests:
+        return [f"{asker} asked:", _itemise(map(str, requests))]
     question = correct_spelling(request.text, list_texts(results))
-    quotes: Sequence[Quote] = commitments or select_closest(question, all_quotes)
+    quotes: Sequence[Quote] = select_closest(question, all_quotes)
     is_found = _is_found(question, results)
     if not is_found:
         quotes = _add_best_documents(quotes, all_quotes, documents)

@@ -27,14 +27,28 @@ _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
+_SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
+_FOCUS = 2.0
+_OWNER_BONUS = 2.0
+_PROMISE_BONUS = 8.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
+_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
-_MENTIONS = re.compile(r"\b(?:\w+(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE)
+_PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
+_ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
+_ASKS_THING = re.compile(
+    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
+)
+_OWN_FACT = re.compile(r"Your? ")
+_MENTIONS = re.compile(
+    r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
+)
 """What is asked for need not say that it was said."""
+_ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", re.IGNORECASE)
 
 
 @value
@@ -135,6 +149,10 @@ def find_speaker(question: str, quotes: Iterable[Quote]) -> str:
     return max(names, key=len, default="")
 
 
+def asks_promise(question: str) -> bool:
+    return _ASKS_PROMISE.search(question) is not None
+
+
 def correct_spelling(question: str, texts: Iterable[str]) -> str:
     """Return a question with each word that no text has as the one that is nearly written so, if there is one."""
     known = {word for text in texts for word in split_words(text.casefold()) if _is_spelt(word)}
@@ -153,7 +171,7 @@ def _is_spelt(word: str) -> bool:
 
 def is_answered(question: str, texts: Iterable[str]) -> bool:
     """Tell whether one of the texts has more than half of what is asked for, so that it may be the answer."""
-    terms = list_content_terms(_MENTIONS.sub(" ", question)) or list_content_terms(question)
+    terms = _list_asked_terms(question)
     return any(measure_share(terms, text) > _ANSWER_SHARE for text in texts)
 
 
@@ -172,6 +190,12 @@ def _weigh_shared(weights: Mapping[str, float], terms: set[str]) -> float:
     )
 
 
+def _list_asked_terms(question: str) -> set[str]:
+    """Return the terms that an answer has; it need not say that it promises or mentions."""
+    asked = list_content_terms(_MENTIONS.sub(" ", _ASKS_PROMISE.sub(" ", question)))
+    return asked or list_content_terms(question)
+
+
 def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     """Score each sentence; a reply inherits the score of the question before it."""
     term_sets = [_list_terms(quote) for quote in quotes]
@@ -184,17 +208,33 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         for document, words in said.items()
     }
     scores: dict[Quote, float] = {}
-    inherited_score = 0.0
+    inherited_score = score_before = 0.0
+    before: Quote | None = None
     for quote, terms in zip(quotes, term_sets, strict=True):
         spoken_terms = list_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
+        if before and _refers_back(quote, weights) and _continues(before, quote):
+            score = max(score, _SAME_TURN_SHARE * score_before)
+        before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
-        if score:
-            score += _CONTEXT_SHARE * totals[quote.document]
+        is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
+        if score or is_promise:
+            score += _CONTEXT_SHARE * totals[quote.document] + _find_bonus(question, quote)
         scores[quote] = max(score, scores.get(quote, 0.0))
     return scores
+
+
+def _continues(before: Quote, quote: Quote) -> bool:
+    """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
+    return (before.speaker, before.document) == (quote.speaker, quote.document)
+
+
+def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
+    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
+    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
+    return shares_words and _ANAPHOR.match(quote.text) is not None
 
 
 def _list_terms(quote: Quote) -> set[str]:
@@ -203,10 +243,11 @@ def _list_terms(quote: Quote) -> set[str]:
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
     """Weigh the terms that answer a question: the rarer among the sentences, the more."""
+    focus = _find_focus(question)
     weights: dict[str, float] = {}
-    for term in list_content_terms(question):
+    for term in _list_asked_terms(question):
         for other in (term, *list_synonyms(term)):
-            share = 1.0 if other == term else _SYNONYM_SHARE
+            share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
             matching = sum(other in terms for terms in term_sets)
             rarity = math.log((len(term_sets) + 1) / (matching + 1))
             weights[other] = max(
@@ -215,5 +256,32 @@ def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, floa
     return weights
 
 
+def _find_focus(question: str) -> set[str]:
+    """Return the terms of what is asked for: "address" in "What is the address of the flat?"."""
+    match = _ASKS_THING.match(question.strip())
+    return list_content_terms(match[1]) if match else set()
+
+
 def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
+
+
+def _find_bonus(question: str, quote: Quote) -> float:
+    """Prefer words of whom it is asked about."""
+    is_own = quote.speaker == "You" or _OWN_FACT.match(quote.text)
+    bonus = _OWNER_BONUS if is_own and _asks_of_owner(question) else 0.0
+    return bonus + (_PROMISE_BONUS if _is_promise_asked_for(question, quote) else 0.0)
+
+
+def _asks_of_owner(question: str) -> bool:
+    """Tell whether a question is about what its owner does or has: "did I", "my"."""
+    return _ASKS_OWNER.search(question) is not None
+
+
+def _is_promise_asked_for(question: str, quote: Quote) -> bool:
+    """Tell whether a sentence promises something, and its speaker is who the question is about."""
+    if not (asks_promise(question) and _PROMISE.search(quote.text)):
+        return False
+    if _asks_of_owner(question):
+        return quote.speaker == "You"
+    return not list_content_terms(quote.speaker).isdisjoint(list_content_terms(question))

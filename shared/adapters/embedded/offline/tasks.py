@@ -180,9 +180,14 @@ def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, s
         }
 
 
-def list_meant(talk: Talk) -> list[Nominee]:
-    """Return what has the form of a task and the words of one, read without an encoder."""
-    return [nominee for nominee in talk.nominees.values() if _is_meant(nominee, {})]
+def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
+    """Yield the places at which others ask the owner for something that is not refused at once."""
+    talk = Talk(sentences)
+    own = talk.cast.own
+    for nominee in talk.nominees.values():
+        is_of_owner = nominee.doer in own and nominee.sentence.speaker not in own
+        if is_of_owner and _is_meant(nominee, {}):
+            yield nominee.place
 
 
 def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
