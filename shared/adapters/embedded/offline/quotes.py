@@ -1,7 +1,8 @@
 """Quotes of the offline model: the sentences of search results that come closest to a question; pure.
 
-A sentence is worth the words that it shares with the question, rare ones more. A question that was answered
-counts with its reply.
+A sentence is worth the words that it shares with the question, rare ones more, and what kind of answer
+it gives: "when" asks for a time, "how much" for a number. A question that was answered counts with
+its reply.
 """
 
 import math
@@ -27,10 +28,12 @@ _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
+_ANSWER_CONTEXT_SHARE = 0.6
 _SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
 _FOCUS = 2.0
+_KIND_BONUS = 4.0
 _OWNER_BONUS = 2.0
 _PROMISE_BONUS = 8.0
 _SPELLING = 0.85
@@ -38,7 +41,26 @@ _SPELLING = 0.85
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
 _ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
+_NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
+_TIME = (
+    rf"\bin (an?|{_NUMBER}|\w+) (minute|hour|day|week|month|year)s?\b|\bat ({_NUMBER})|\bo'clock\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|\b(tomorrow|tonight|today|noon|midnight|next \w+|january|february|march|april|june|july|august|september|october|november|december)\b|\b(19|20)\d\d\b"
+)
+_MONEY = (
+    rf"[$€£¥]\s?\d|({_NUMBER})\S*\s+(pounds?|euros?|dollars?|francs?|yen|cents?|pence|percent)\b"
+)
+_DURATION = (
+    rf"(?<!\bin )(\ban? |({_NUMBER})\S*\s+)(second|minute|hour|day|night|week|month|year)s?\b"
+)
 _PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
+_KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"how (much|expensive)\b.*\b(cost|pay|is|are|for)\b|.*\b(price|costs?|expensive)\b", re.IGNORECASE), re.compile(_MONEY, re.IGNORECASE)),
+    (re.compile(r"how long\b", re.IGNORECASE), re.compile(_DURATION, re.IGNORECASE)),
+    (re.compile(r"how (much|many|expensive|long|old|big|far|tall)\b|.*\b(price|cost)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
+    (re.compile(r"when\b|what (time|day|date)\b", re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
+    (re.compile(r"where\b", re.IGNORECASE), re.compile(r"\b(in|at|on|to|near|behind|under|by) (?-i:[A-Z]|the\b|an?\b)", re.IGNORECASE)),
+)  # fmt: skip
+"""How a question begins, and what a sentence that answers it contains."""
 _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNORECASE)
 _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
@@ -207,6 +229,7 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         document: _sum_weights(weights, words) if document else 0.0
         for document, words in said.items()
     }
+    best_total = max(totals.values(), default=0.0)
     scores: dict[Quote, float] = {}
     inherited_score = score_before = 0.0
     before: Quote | None = None
@@ -215,13 +238,17 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
-        if before and _refers_back(quote, weights) and _continues(before, quote):
+        is_kind = _gives_kind(question, quote)
+        is_detail = is_kind or _refers_back(quote, weights)
+        if before and is_detail and _continues(before, quote):
             score = max(score, _SAME_TURN_SHARE * score_before)
         before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
+        is_of_best = 0 < totals[quote.document] == best_total
         is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
-        if score or is_promise:
-            score += _CONTEXT_SHARE * totals[quote.document] + _find_bonus(question, quote)
+        if score or is_promise or (is_of_best and is_kind):
+            share = _ANSWER_CONTEXT_SHARE if is_kind else _CONTEXT_SHARE
+            score += share * totals[quote.document] + _find_bonus(question, quote)
         scores[quote] = max(score, scores.get(quote, 0.0))
     return scores
 
@@ -235,6 +262,13 @@ def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
     """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
     shares_words = not list_content_terms(quote.text).isdisjoint(weights)
     return shares_words and _ANAPHOR.match(quote.text) is not None
+
+
+def _gives_kind(question: str, quote: Quote) -> bool:
+    """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
+    text = question.strip()
+    kind = next((answer for asked, answer in _KINDS if asked.match(text)), None)
+    return bool(kind and kind.search(quote.text) and not quote.is_question)
 
 
 def _list_terms(quote: Quote) -> set[str]:
@@ -267,10 +301,12 @@ def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
 
 
 def _find_bonus(question: str, quote: Quote) -> float:
-    """Prefer words of whom it is asked about."""
-    is_own = quote.speaker == "You" or _OWN_FACT.match(quote.text)
-    bonus = _OWNER_BONUS if is_own and _asks_of_owner(question) else 0.0
-    return bonus + (_PROMISE_BONUS if _is_promise_asked_for(question, quote) else 0.0)
+    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
+    text = question.strip()
+    bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
+    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
+        bonus += _OWNER_BONUS
+    return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
 
 
 def _asks_of_owner(question: str) -> bool:
