@@ -10,16 +10,18 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 
 from functions.tool_proxy.registry.reserved_names import read_look_alikes
 from shared import telemetry
-from shared.data.search.question_meaning import WAIT_S, QuestionMeanings
 from shared.domain.ids import UserId
-from shared.retrieval.examples import ExampleTable
 from shared.security.visible_text import strip_invisible
+
+if TYPE_CHECKING:
+    from shared.data.search.question_meaning import QuestionMeanings
+    from shared.retrieval.examples import ExampleTable
 
 NameKind = Literal["borrows", "says"]
 BORROWS = 0.7
@@ -35,7 +37,9 @@ def list_examples() -> Sequence[tuple[NameKind, str]]:
 
 
 @cache
-def load_table() -> ExampleTable[NameKind]:
+def load_table() -> "ExampleTable[NameKind]":
+    from shared.retrieval.examples import ExampleTable  # apps are listed without it
+
     return ExampleTable([kind for kind, _ in list_examples()], _FILE.with_suffix(".npz"))
 
 
@@ -44,11 +48,13 @@ def measure_trust(vector: Sequence[float]) -> float:
     return load_table().lean(vector, to=_BORROWS, against=_SAYS)
 
 
-async def sounds_trusted(meanings: QuestionMeanings, uid: UserId, name: str) -> bool:
+async def sounds_trusted(meanings: "QuestionMeanings", uid: UserId, name: str) -> bool:
     """Tell whether people would take a name for the product's or an authority's.
 
     Where nothing compares it in time, it does not: the exact rules decide alone.
     """
+    from shared.data.search.question_meaning import WAIT_S
+
     with anyio.move_on_after(WAIT_S):
         try:
             leans = [await meanings.compare(uid, each, measure_trust) for each in _list_forms(name)]

@@ -193,7 +193,8 @@ async def _check_store(deps: ChatDeps, stored_events: Sequence[SequencedEvent]) 
         assert not messages, "without a run, nothing is stored"
         return
     assert [m.sender for m in messages] == ["ai", "human"], "one question, one answer"
-    assert messages[0] == _find_end(stored_events).message
+    answer = await deps.stores.messages.get(ADA, messages[0].id)
+    assert answer == _find_end(stored_events).message
     assert messages[0].text == _join_text(stored_events), "the sent text is stored"
 
 
