@@ -7,7 +7,8 @@ from shared.adapters.embedded.offline.calendar import Moment, parse_moment
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
 
 _OPENING = re.compile(
-    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?", re.IGNORECASE
+    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?",
+    re.IGNORECASE,
 )
 _REQUEST = re.compile(r"\bmake (?:it|that)\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(?:not|cannot|\w+n['’]t)\b", re.IGNORECASE)
