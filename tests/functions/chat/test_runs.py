@@ -22,7 +22,7 @@ from functions.chat.turn.answer_turn import answer_turn
 from functions.chat.turn.idempotency import IdempotencyKey
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
-from shared.domain.chats.chat import MAIN_SESSION, Message
+from shared.domain.chats.chat import MAIN_SESSION
 from shared.domain.chats.run import LEASE_TTL, AnswerText, RunEnded, SequencedEvent
 from shared.domain.errors import NotFound, Unavailable
 from shared.domain.ids import RunId, SessionId
@@ -38,6 +38,7 @@ from tests.fakes import (
 )
 from tests.fault_injection import FaultyPort, lose_response, raise_unavailable, succeed
 from tests.fixtures.chat import ADA, EVE, ChatFixture
+from tests.functions.chat.test_turn import list_stored
 
 LEASE_S = LEASE_TTL.total_seconds() * 0.6
 """After so long the lease is due, and with it the journal."""
@@ -109,10 +110,6 @@ def require_end(events: list[SequencedEvent]) -> RunEnded:
     ends = [n.event for n in events if isinstance(n.event, RunEnded)]
     assert ends == [events[-1].event], "exactly one Ended, and nothing after it"
     return ends[0]
-
-
-async def list_stored(deps: ChatDeps) -> list[Message]:
-    return list(reversed(await deps.stores.messages.list_newest(ADA, MAIN_SESSION, limit=100)))
 
 
 async def test_another_process_streams_the_same_events_from_the_store_x36(

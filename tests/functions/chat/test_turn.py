@@ -75,7 +75,9 @@ def require_end(events: list[RunEvent]) -> RunEnded:
 
 
 async def list_stored(deps: ChatDeps, uid: UserId = ADA) -> list[Message]:
-    return list(reversed(await deps.stores.messages.list_newest(uid, MAIN_SESSION, limit=100)))
+    """Return the messages of the main chat in order, each whole."""
+    newest = await deps.stores.messages.list_newest(uid, MAIN_SESSION, limit=100)
+    return [await deps.stores.messages.get(uid, message.id) for message in reversed(newest)]
 
 
 async def test_a_question_and_its_answer_are_stored_in_order(world: ChatFixture) -> None:

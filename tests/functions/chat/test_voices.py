@@ -38,10 +38,9 @@ from tests.functions.chat.test_message_routes import ask, open_chat
 from tests.functions.chat.test_runs import (
     WatchedDocuments,
     collect_events,
-    list_stored,
     require_end,
 )
-from tests.functions.chat.test_turn import build_app
+from tests.functions.chat.test_turn import build_app, list_stored
 from tests.functions.chat.test_ui_messages import parse_chunks
 
 ROLES = ["agent", "standard", "fast"]
