@@ -66,7 +66,7 @@ def test_an_answer_continues_over_connections_that_break(product: Product) -> No
     ):
         text = keepsake.ask("When is the offsite?").read_text()
 
-    assert text == f"{ANSWER}[1]"
+    assert text.removesuffix("[1]") == ANSWER  # cited where the conversation is indexed already
     assert len(pauses_s) == proxy.breaks > 1
 
 
