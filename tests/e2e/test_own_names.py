@@ -42,7 +42,7 @@ def test_stored_conversations_follow_the_names_of_their_owner(tmp_path: Path) ->
         wait_until(lambda: http.get("/v3/memories").json() or None)
         mine = list_own_tasks(http)
         http.patch("/v1/users/profile", json={"own_names": []})
-        wait_until(lambda: None if list_own_tasks(http) else True)
+        wait_until(lambda: None if list_own_tasks(http) else True, within_s=150)  # the next step
         wait_until(lambda: None if http.get("/v3/memories").json() else True)
 
     assert before == []
