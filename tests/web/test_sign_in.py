@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from infra.local.browser import run_product
 from tests.local_key import KEY_HEADER, LOCAL_KEY
@@ -130,6 +130,35 @@ def sign_in_with(page: Page, uid: str, password: str) -> None:
     page.get_by_label("Who are you?").fill(uid)
     page.locator("#password").fill(password)
     page.keyboard.press("Enter")
+
+
+def test_a_list_of_people_that_comes_late_hides_nobody_who_was_invited_since_u6(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_USER": "ann", "KEEPSAKE_PASSWORD": "Grüße an Opa"}
+    held: list[Route] = []
+
+    def hold_first(route: Route) -> None:
+        if route.request.method == "GET" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    with run_product(tmp_path, **settings) as address:
+        page = context.new_page()
+        page.goto(f"{address}/#/account/accounts")
+        sign_in_with(page, "ann", "Grüße an Opa")
+        people = page.locator("#accounts").locator("li")
+        expect(people).to_have_text(["ann"])
+        page.route("**/local/accounts", hold_first)
+        page.locator("#account-button").click()
+        page.get_by_label("Who is invited?").fill("bob")
+        page.keyboard.press("Enter")
+        expect(people).to_have_text(["ann", "bob"])
+        held[0].fulfill(json={"names": ["ann"]})
+
+        expect(page.get_by_text("bob can sign in with this password")).to_be_visible()
+        expect(people).to_have_text(["ann", "bob"])
 
 
 def test_the_operator_invites_somebody_who_then_chooses_a_password_u6(

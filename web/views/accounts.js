@@ -25,8 +25,11 @@ export function startAccounts({ api, uid, signOut }) {
       t("{name} can sign in with this password, which is shown only now:", { name }), copyable(t("Copy the password"), password));
   }));
 
+  let latest = 0;
   async function list() {
+    const ticket = ++latest;
     const { names } = await api.accounts();
+    if (ticket !== latest) return;
     find("ul", people).replaceChildren(...names.map((name) => el("li", {}, name)));
   }
 
