@@ -4,7 +4,6 @@ Also called: natural language inference.
 """
 
 import anyio
-from anyio import to_thread
 
 from functions.chat.consent.denials import measure_denial
 from functions.chat.consent.proof import find_bearing_clause, proves
@@ -18,8 +17,7 @@ MAX_DIFFERENCE = 0.28
 
 async def is_borne(meanings: QuestionMeanings, uid: UserId, quote: str, statement: str) -> bool:
     """Tell whether a quotation bears a statement: by its words, and by what it denies."""
-    is_proved = await to_thread.run_sync(proves, quote, statement)
-    return is_proved and await is_of_one_polarity(meanings, uid, quote, statement)
+    return proves(quote, statement) and await is_of_one_polarity(meanings, uid, quote, statement)
 
 
 async def is_of_one_polarity(
@@ -29,7 +27,7 @@ async def is_of_one_polarity(
 
     It may only reject: where nothing compares them in time, they do.
     """
-    clause = await to_thread.run_sync(find_bearing_clause, quote, statement)
+    clause = find_bearing_clause(quote, statement)
     with anyio.move_on_after(WAIT_S):
         try:
             said = await meanings.compare(uid, clause, measure_denial)

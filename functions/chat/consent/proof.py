@@ -23,7 +23,7 @@ MIN_SHARE = 0.6
 """Of the words that mean something; a rare one, a name or an amount never lacks."""
 MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
-_NEGATIONS = Path(__file__).with_name("negations.json")
+_NEGATIONS_FILE = Path(__file__).with_name("negations.json")
 _FREQUENT_AMOUNTS = "one two three four five six ten few several first second"
 _OWNER = "user owner"
 """Statements call the owner so, who says “I”."""
@@ -75,13 +75,12 @@ def _count_borne(terms: Sequence[str], clause: str) -> int:
 
 def has_negation(text: str) -> bool:
     """Tell whether a text says no, by the words for it in the languages of the table; “don't forget” does not."""
-    table = _load_negations()
     folded = fold(text)
-    for phrase in table.affirming:
+    for phrase in _NEGATIONS.affirming:
         folded = folded.replace(phrase, " ")
     words = {folded[start:end] for start, end, _ in find_words(folded)}
-    says_no = any(word in table.words or _CONTRACTION.fullmatch(word) for word in words)
-    return says_no or any(sign in folded for sign in table.signs)
+    says_no = any(word in _NEGATIONS.words or _CONTRACTION.fullmatch(word) for word in words)
+    return says_no or any(sign in folded for sign in _NEGATIONS.signs)
 
 
 def _split_clauses(text: str) -> Iterator[tuple[list[str], bool]]:
@@ -147,9 +146,8 @@ class _Negations:
     affirming: Sequence[str]
 
 
-@cache
-def _load_negations() -> _Negations:
-    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS.read_bytes()).items()}
+def _read_negations() -> _Negations:
+    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS_FILE.read_bytes()).items()}
     signs, affirming = rows.pop("signs").split(), rows.pop("affirming").split(", ")
     return _Negations(
         words=frozenset(" ".join(rows.values()).split()), signs=signs, affirming=affirming
@@ -163,4 +161,7 @@ def _list_terms(words: str) -> frozenset[str]:
 
 @cache
 def _tokenize_negations() -> frozenset[str]:
-    return frozenset(tokenize(" ".join(_load_negations().words)))
+    return frozenset(tokenize(" ".join(_NEGATIONS.words)))
+
+
+_NEGATIONS = _read_negations()
