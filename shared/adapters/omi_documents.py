@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from shared.data.store.omi_form import OmiForm
+from shared.data.store.omi_form import OmiForm, list_marks
 from shared.domain.store.documents import Create, Delete, Document, Query, Set, Update, Write
 
 if TYPE_CHECKING:
@@ -27,7 +27,16 @@ class OmiDocuments:
         return [_read(self._form, found) for found in await self._documents.get_many(paths)]
 
     async def query(self, query: Query) -> list[Document]:
-        return [_open(self._form, found) for found in await self._documents.query(query)]
+        """Ask also for the marks of Omi's form where fields are asked for that it may have written."""
+        marks = list_marks(query.fields or ())
+        asked = replace(query, fields=(*(query.fields or ()), *marks)) if marks else query
+        opened = [_open(self._form, found) for found in await self._documents.query(asked)]
+        if not marks:
+            return opened
+        return [
+            replace(found, fields={n: v for n, v in found.fields.items() if n not in marks})
+            for found in opened
+        ]
 
     async def count(self, query: Query) -> int:
         return await self._documents.count(query)

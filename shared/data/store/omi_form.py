@@ -10,7 +10,7 @@ import base64
 import json
 import secrets
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -123,6 +123,13 @@ class OmiForm:
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = AESGCM(_derive_key(self.secret, uid)).encrypt(nonce, text.encode(), None)
         return base64.b64encode(nonce + sealed).decode()
+
+
+def list_marks(fields: Collection[str]) -> Sequence[str]:
+    """Return the fields that tell how these are stored, of those that are not asked for themselves."""
+    if not {_TRANSCRIPT, *_ENCRYPTED.values()}.intersection(fields):
+        return ()
+    return [mark for mark in (_LEVEL, _IS_COMPRESSED) if mark not in fields]
 
 
 def is_unreadable(fields: Fields) -> bool:

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from httpx import AsyncClient
 
 from shared.data.store.omi_form import MAX_JSON_BYTES, OmiForm
-from shared.domain.store.documents import Set
+from shared.domain.store.documents import Query, Set
 from tests.fakes import ScriptedModel
 from tests.fixtures.library import build_client
 from tests.fixtures.processing import (
@@ -121,6 +121,20 @@ def omi_world(database: Any) -> ProcessingFixture:
 async def phone(omi_world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
     async with build_client(omi_world, ALICE) as client:
         yield client
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"), [("messages", "text"), ("memories", "content"), ("photos", "base64")]
+)
+async def test_a_field_that_omi_encrypted_is_read_also_where_it_alone_is_asked_for_l4(
+    omi_world: ProcessingFixture, kind: str, field: str
+) -> None:
+    stored = {field: encrypt_as_omi("Zoë"), "data_protection_level": "enhanced", "id": "x"}
+    collection = f"users/alice/{kind}"
+    await omi_world.documents.write(Set(f"{collection}/x", stored))
+    [found] = await omi_world.documents.query(Query(collection=collection, fields=(field,)))
+
+    assert dict(found.fields) == {field: "Zoë"}
 
 
 @pytest.mark.parametrize("form", FORMS)
