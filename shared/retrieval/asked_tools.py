@@ -3,13 +3,12 @@
 Also called: tool selection, tool retrieval.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from shared.retrieval import question_kinds
-from shared.retrieval.examples import ExampleTable
+from shared.retrieval.examples import ExampleTable, read_examples
 
 MIN_SHARE = 0.15
 """Of the weight of the nearest examples, for a tool to be asked for: one too many costs its tokens, one too few the answer."""
@@ -19,10 +18,8 @@ _FILE = Path(__file__).with_suffix(".json")
 
 def list_examples() -> Sequence[tuple[str | None, str]]:
     """Return examples with the tool that each asks for; None: it asks for none of these."""
-    by_tool: Mapping[str, Sequence[str]] = json.loads(_FILE.read_text("utf-8"))
-    asked = [(tool, text) for tool, texts in by_tool.items() for text in texts]
     others = [text for kind, text in question_kinds.list_examples() if kind != "action"]
-    return [*asked, *((None, text) for text in others)]
+    return [*read_examples(_FILE), *((None, text) for text in others)]
 
 
 @cache

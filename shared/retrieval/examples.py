@@ -3,6 +3,7 @@
 Also called: nearest neighbours, few-shot classification, intent classification.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,17 @@ RIDGE = 0.3
 """The less, the more closely `discern` follows single examples."""
 
 L = TypeVar("L")
+
+
+def read_examples(file: Path) -> list[tuple[Any, str]]:
+    """Return the examples of a file of JSON, lists by label, each with its label."""
+    by_label: Mapping[str, Sequence[str]] = json.loads(file.read_text("utf-8"))
+    return [(label, text) for label, texts in by_label.items() for text in texts]
+
+
+def read_table(file: Path) -> "ExampleTable[Any]":
+    """Return the table of such a file, whose vectors stand beside it."""
+    return ExampleTable([label for label, _ in read_examples(file)], file.with_suffix(".npz"))
 
 
 class ExampleTable(Generic[L]):

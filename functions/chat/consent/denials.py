@@ -5,13 +5,12 @@
 Also called: negation detection, polarity.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from shared.retrieval.examples import ExampleTable
+from shared.retrieval.examples import ExampleTable, read_examples, read_table
 
 Polarity = Literal["denies", "affirms"]
 _DENIES: Sequence[Polarity] = ("denies",)
@@ -20,13 +19,12 @@ _FILE = Path(__file__).with_suffix(".json")
 
 
 def list_examples() -> Sequence[tuple[Polarity, str]]:
-    by_polarity: Mapping[Polarity, Sequence[str]] = json.loads(_FILE.read_text("utf-8"))
-    return [(polarity, text) for polarity, texts in by_polarity.items() for text in texts]
+    return read_examples(_FILE)
 
 
 @cache
 def load_table() -> ExampleTable[Polarity]:
-    return ExampleTable([polarity for polarity, _ in list_examples()], _FILE.with_suffix(".npz"))
+    return read_table(_FILE)
 
 
 def measure_denial(vector: Sequence[float]) -> float:

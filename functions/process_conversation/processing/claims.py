@@ -198,7 +198,7 @@ class Claims:
             claim = park(stored_claim, require_claim(claimed), now, outage)
             tx.write(Set(claim_path(uid, claimed.id), dump(claim)))
             changes: dict[str, Any] = {"waiting_since": current.conversation.waiting_since or now}
-            if claim.lacked == "day":
+            if claim.exhausted_budget == "day":
                 changes |= {"failure": outage.detail, "failure_reason": outage.reason}
             tx.write(Update(conversation_path(uid, claimed.id), changes))
             assert claim.due_at is not None, "park() set it"

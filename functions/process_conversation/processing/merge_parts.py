@@ -44,12 +44,12 @@ class PartWords:
         self._overlap = overlap
 
     @cached_property
-    def shared(self) -> Terms:
+    def overlap_terms(self) -> Terms:
         return _list_terms(self._overlap)
 
     @cached_property
-    def all(self) -> Terms:
-        return self.shared | _list_terms(self._lines)
+    def terms(self) -> Terms:
+        return self.overlap_terms | _list_terms(self._lines)
 
 
 @value
@@ -181,8 +181,8 @@ def _is_same_task(
         _is_near(one, other)
         and not _differs(first.due_at, second.due_at)
         and not _differ_in_owner(first, second)
-        and all(len(t & later.shared) >= SPOKEN_SHARE * len(t) for t in (one, other))
-        and not ((one - other) & earlier.all and (other - one) & later.all)
+        and all(len(t & later.overlap_terms) >= SPOKEN_SHARE * len(t) for t in (one, other))
+        and not ((one - other) & earlier.terms and (other - one) & later.terms)
     )
 
 

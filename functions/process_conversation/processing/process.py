@@ -83,7 +83,7 @@ async def process(
 
 def _shows_end_of_outage(deps: ProcessDeps, claim: Claim | None) -> bool:
     """Tell whether others that wait may succeed, too; not where all would wait for tokens."""
-    has_outlasted = claim is not None and claim.waits and claim.lacked is None
+    has_outlasted = claim is not None and claim.waits and claim.exhausted_budget is None
     return bool(has_outlasted) and not deps.model.is_short()
 
 

@@ -5,13 +5,12 @@
 Also called: credential detection, sensitive data detection.
 """
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from shared.retrieval.examples import ExampleTable
+from shared.retrieval.examples import ExampleTable, read_examples, read_table
 
 Telling = Literal["tells", "mentions"]
 TELLS = 0.1
@@ -21,13 +20,12 @@ _FILE = Path(__file__).with_suffix(".json")
 
 
 def list_examples() -> Sequence[tuple[Telling, str]]:
-    by_telling: Mapping[Telling, Sequence[str]] = json.loads(_FILE.read_text("utf-8"))
-    return [(telling, text) for telling, texts in by_telling.items() for text in texts]
+    return read_examples(_FILE)
 
 
 @cache
 def load_table() -> ExampleTable[Telling]:
-    return ExampleTable([telling for telling, _ in list_examples()], _FILE.with_suffix(".npz"))
+    return read_table(_FILE)
 
 
 def tells_secret(vector: Sequence[float]) -> bool:

@@ -5,9 +5,8 @@
 Also called: impersonation defence, name moderation.
 """
 
-import json
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -32,15 +31,16 @@ _FILE = Path(__file__).with_suffix(".json")
 
 
 def list_examples() -> Sequence[tuple[NameKind, str]]:
-    by_kind: Mapping[NameKind, Sequence[str]] = json.loads(_FILE.read_text("utf-8"))
-    return [(kind, name) for kind, names in by_kind.items() for name in names]
+    from shared.retrieval.examples import read_examples
+
+    return read_examples(_FILE)
 
 
 @cache
 def load_table() -> "ExampleTable[NameKind]":
-    from shared.retrieval.examples import ExampleTable  # apps are listed without it
+    from shared.retrieval.examples import read_table  # apps are listed without it
 
-    return ExampleTable([kind for kind, _ in list_examples()], _FILE.with_suffix(".npz"))
+    return read_table(_FILE)
 
 
 def measure_trust(vector: Sequence[float]) -> float:

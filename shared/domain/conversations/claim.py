@@ -74,8 +74,8 @@ class Claim:
     wipes: int | None = None
 
     @property
-    def lacked(self) -> Literal["minute", "day"] | None:
-        """Of which time the tokens were used up when the last attempt ended: of all users a minute's, of its owner the day's."""
+    def exhausted_budget(self) -> Literal["minute", "day"] | None:
+        """The tokens that were used up when the last attempt ended: those of all users for a minute, or of its owner for the day."""
         match self.outage:
             case Failure(reason="busy"):
                 return "minute"
@@ -207,9 +207,9 @@ def park(stored: Claim, own_claim: Claim, now: datetime, outage: Failure) -> Cla
 
 def wait(claim: Claim, now: datetime) -> Claim:
     """Let the sweep begin the next attempt, after a wait that doubles each time, or on the day that has tokens."""
-    longest = LONGEST_WAIT_FOR_TOKENS if claim.lacked == "minute" else LONGEST_WAIT
+    longest = LONGEST_WAIT_FOR_TOKENS if claim.exhausted_budget == "minute" else LONGEST_WAIT
     due_at = now + min(FIRST_WAIT * 2 ** min(claim.waits, 20), longest)
-    if claim.lacked == "day":
+    if claim.exhausted_budget == "day":
         due_at = find_day_end(now) + DAY_SPREAD * (crc32(claim.content_hash.encode()) / 2**32)
     return replace(claim, waits=claim.waits + 1, attempts=0, due_at=due_at)
 
