@@ -93,6 +93,7 @@ class ResilientModel:
             is_extractive=facts[0].is_extractive,
             reads_per_s=facts[0].reads_per_s,
             places=facts[0].places,
+            parameters=facts[0].parameters,
         )
 
     @asynccontextmanager

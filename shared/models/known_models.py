@@ -61,6 +61,7 @@ class KnownModel:
     answer_tokens: int | None = None
     answer_refused_at: datetime | None = None
     places: int | None = None
+    parameters: int | None = None
     takes_images: bool | None = None
     takes_tools: bool | None = None
     thinks: bool = False

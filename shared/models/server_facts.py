@@ -1,10 +1,10 @@
-"""Facts that servers tell of their models, free of cost: window, places, pictures, tools.
+"""Facts that servers tell of their models, free of cost: window, places, size, pictures, tools.
 
 All of it is untrusted: what is of another type, absurd, missing or late counts as not told.
 
 - Chat Completions: `GET /models`, whose rows hold more than OpenAI documents at vLLM (`max_model_len`),
   OpenRouter (`context_length`, `architecture`, `supported_parameters`), Groq (`context_window`), Mistral
-  (`max_context_length`, `capabilities`), Together, Fireworks and llama.cpp (`meta.n_ctx`).
+  (`max_context_length`, `capabilities`), Together, Fireworks and llama.cpp (`meta.n_ctx`, `meta.n_params`).
 - llama.cpp: `GET /props` beside `/v1`: the window of each of its slots, and how many there are.
 - Ollama: `POST /api/show` and `GET /api/ps`. What a model could read is not what it is loaded with.
 - LM Studio: `GET /api/v0/models`, with the same difference.
@@ -26,6 +26,7 @@ DEFAULT_LOADED_TOKENS = 4_096
 """What Ollama and LM Studio load a model with where nobody said more; Ollama on less than 24 GB of VRAM."""
 _WINDOWS = range(256, 20_000_001)
 _PLACES = range(1, 10_001)
+_PARAMETERS = range(1_000_000, 100_000_000_000_001)
 _MAX_ROWS = 10_000
 _WINDOW_KEYS = (
     "max_model_len",
@@ -49,6 +50,7 @@ class ServerFacts:
     window_tokens: int | None = None
     assumes_window: bool = False
     places: int | None = None
+    parameters: int | None = None
     takes_images: bool | None = None
     takes_tools: bool | None = None
 
@@ -60,6 +62,7 @@ class ServerFacts:
             if self.window_tokens is None
             else self.assumes_window,
             places=other.places if self.places is None else self.places,
+            parameters=other.parameters if self.parameters is None else self.parameters,
             takes_images=other.takes_images if self.takes_images is None else self.takes_images,
             takes_tools=other.takes_tools if self.takes_tools is None else self.takes_tools,
         )
@@ -124,6 +127,7 @@ def add_facts(known: KnownModel, facts: ServerFacts) -> KnownModel:
         window_tokens=window,
         window_source=source,
         places=facts.places or known.places,
+        parameters=facts.parameters or known.parameters,
         takes_images=known.takes_images if facts.takes_images is None else facts.takes_images,
         takes_tools=known.takes_tools if facts.takes_tools is None else facts.takes_tools,
     )
@@ -153,6 +157,7 @@ def read_listing(listing: Any, model: str) -> ServerFacts:
     capabilities = _get_map(row, "capabilities")
     return ServerFacts(
         window_tokens=min(filter(None, windows), default=None),
+        parameters=_read_number(meta.get("n_params"), _PARAMETERS),
         takes_images=_first_told(
             _read_flag(capabilities.get("vision")),
             _read_flag(row.get("supports_image_input")),
@@ -195,6 +200,7 @@ def read_ollama(shown: Any, running: Any, model: str) -> ServerFacts:
     return ServerFacts(
         window_tokens=min(window, most or window),
         assumes_window=is_assumed,
+        parameters=_read_number(shown["model_info"].get("general.parameter_count"), _PARAMETERS),
         takes_images=_read_word_list(capabilities, "vision"),
         takes_tools=_read_word_list(capabilities, "tools"),
     )

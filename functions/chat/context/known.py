@@ -40,6 +40,8 @@ MAX_READING_S = 3
 """What a slow server reads in this time, and no more; its first word waits for it."""
 MIN_TOKENS = 800
 """Even the slowest is given so much: without it the model searches, and reads the results of that."""
+CHOOSING_PARAMETERS = 1_000_000_000
+"""A model of fewer chooses no tool well."""
 LIKELY_SHARE = 0.35
 """Share of a kind among the nearest examples from which a question is taken to be of it."""
 CLEAR_SHARE = 0.5
@@ -174,9 +176,14 @@ class KnownText:
 NOTHING_WRITTEN = KnownText()
 
 
-def reads_slowly(model: ModelFacts) -> bool:
-    """Tell whether even the least that a model is given takes it longer to read than it should."""
-    return model.reads_per_s is not None and model.reads_per_s * MAX_READING_S < MIN_TOKENS
+def is_best_without_tools(model: ModelFacts) -> bool:
+    """Tell whether a model that has the passages should be offered nothing besides.
+
+    It is too small to choose: a search beside them cost one of half a billion parameters three of eleven right answers.
+    Or even the least that it is given takes it longer to read than it should.
+    """
+    is_slow = model.reads_per_s is not None and model.reads_per_s * MAX_READING_S < MIN_TOKENS
+    return is_slow or (model.parameters is not None and model.parameters < CHOOSING_PARAMETERS)
 
 
 def build_known_text(

@@ -6,7 +6,7 @@ from functools import partial
 
 from functions.chat.consent.nobodys_words import find_writers, is_owners_word
 from functions.chat.consent.taint import Taint
-from functions.chat.context.known import reads_slowly
+from functions.chat.context.known import is_best_without_tools
 from functions.chat.context.prompt import RulesForm
 from functions.chat.context.window import list_owner_texts, select_owner_messages
 from functions.chat.deps import ChatDeps
@@ -100,7 +100,7 @@ class QuestionTools:
             return OfferedTools(tools=[*own, *services, *choose(apps)])
         needed = self._list_needed()
         if self._has_passages_for_all(needed.intersection(tool.spec.name for tool in own)):
-            tools = () if reads_slowly(facts) else choose_for_passages(own)
+            tools = () if is_best_without_tools(facts) else choose_for_passages(own)
             return OfferedTools(tools=tools, rules_form="passages")
         offered = choose_for_small_window(own, needed)
         names = {tool.spec.name for tool in offered}

@@ -147,6 +147,7 @@ class OpenaiModel:
             is_local=self._is_local,
             reads_per_s=self._speeds.get(self.name(role)),
             places=known.places,
+            parameters=known.parameters,
         )
 
     @asynccontextmanager

@@ -25,7 +25,7 @@ class ModelFacts:
     What a model `is_local` reads stays on the machine that asks it. One that `is_extractive` reads the question and
     the results of its tools alone. `reads_per_s` is how many tokens it read a second in its last calls, where that is
     slow enough to matter. `places` is how many requests its
-    server answers at once; None where it does not say.
+    server answers at once, and `parameters` how large the model is; None where it does not say.
     """
 
     window_tokens: int = SAFE_WINDOW_TOKENS
@@ -34,6 +34,7 @@ class ModelFacts:
     is_extractive: bool = False
     reads_per_s: float | None = None
     places: int | None = None
+    parameters: int | None = None
 
 
 UNKNOWN_MODEL = ModelFacts()

@@ -1,7 +1,8 @@
 """Small windows: every kind of turn ends well in them, and what was left out is said (N2, M102, M103)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -233,13 +234,14 @@ async def test_a_small_model_with_the_passages_before_it_has_the_search_alone_an
     assert "on Tuesday at nine" in call.messages[-1].text
 
 
-async def test_a_slow_model_with_the_passages_before_it_reads_no_tool_e3(
-    world: ChatFixture,
+@pytest.mark.parametrize("told", [{"reads_per_s": 100.0}, {"parameters": 494_032_768}])
+async def test_a_slow_or_tiny_model_with_the_passages_before_it_reads_no_tool_e3(
+    world: ChatFixture, told: Mapping[str, Any]
 ) -> None:
-    """A second call, and each declaration, would take it seconds."""
+    """A second call, and each declaration, would take the one seconds; the other calls what it should answer."""
     await store_long_talks(world)
     question = "When does the plumber come?"
-    facts = ModelFacts(window_tokens=16_384, reads_per_s=100.0)
+    facts = ModelFacts(window_tokens=16_384, **told)
     with ScriptedModel(script_answer("On Tuesday at nine[1]."), facts=facts) as model:
         await ask(replace(world.deps(model), meanings=AskedTools(question, ())), Question(question))
 

@@ -56,7 +56,11 @@ PROPS = {
 }
 SHOWN = {
     "parameters": 'stop    "<|im_end|>"\ntemperature    0.6',
-    "model_info": {"general.architecture": "qwen3", "qwen3.context_length": 40_960},
+    "model_info": {
+        "general.architecture": "qwen3",
+        "general.parameter_count": 8_190_735_360,
+        "qwen3.context_length": 40_960,
+    },
     "capabilities": ["completion", "tools", "thinking"],
 }
 
@@ -91,8 +95,8 @@ SHOWN = {
             ServerFacts(takes_images=False, takes_tools=True),
         ),
         (
-            build_listing(meta={"n_ctx": 4_096, "n_ctx_train": 131_072}),
-            ServerFacts(window_tokens=4_096),
+            build_listing(meta={"n_ctx": 4_096, "n_ctx_train": 131_072, "n_params": 494_032_768}),
+            ServerFacts(window_tokens=4_096, parameters=494_032_768),
         ),
         (build_listing(meta={"n_ctx_train": 131_072}), NOTHING_TOLD),
         (PROPS, ServerFacts(window_tokens=8_192, places=2, takes_images=True)),
@@ -135,6 +139,7 @@ async def test_the_window_that_ollama_really_uses_counts(shown, running, window,
 
     assert (facts.window_tokens, facts.assumes_window) == (window, is_assumed)
     assert (facts.takes_tools, facts.takes_images) == (True, False)
+    assert facts.parameters == 8_190_735_360
 
 
 @pytest.mark.parametrize(
