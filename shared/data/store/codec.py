@@ -86,9 +86,11 @@ def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
     stored = dict(document.fields.items())
     for name, field in stored.items():
-        if type(field) is dict:
+        if not isinstance(field, _CONTAINERS):
+            continue
+        if isinstance(field, dict):
             stored[name] = _restore_keys(field)
-        elif type(field) is list and len(field) > MAX_ITEMS:
+        elif not is_bounded(field):
             raise MalformedDocument(
                 f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
             )
