@@ -80,7 +80,7 @@ def _open(form: OmiForm, document: Document) -> Document:
 
 def _leave_out(document: Document, marks: Sequence[str]) -> Document:
     fields = document.fields
-    if not any(mark in fields for mark in marks):
+    if fields.keys().isdisjoint(marks):
         return document
     return replace(document, fields={n: v for n, v in fields.items() if n not in marks})
 
