@@ -61,6 +61,8 @@ class Limits:
     reading_end_s: float = READING_END_S
     local_reading_s: float = LOCAL_READING_S
     """Both, where a local model reads."""
+    head_start_s: float = 0.002
+    """How long after the first model call that begins which goes on beside it: each step would hold the request up."""
     late_reading_s: float = 60.0
     """How long a reading may come after the end, and still add to the answer."""
 

@@ -42,7 +42,6 @@ RANGE_OPERATORS = frozenset({"<", "<=", ">", ">="})
 _SIZES = {type(None): 1, bool: 1, float: 8}
 """Bytes of values of one size, of which each can be stored."""
 RESERVED_NAME = re.compile(r"__.*__", re.DOTALL)
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9][!-.0-~]*(?:/[A-Za-z0-9][!-.0-~]*)*")
 
 
 def check_document_path(path: str) -> None:
@@ -57,12 +56,19 @@ def check_collection_path(path: str) -> None:
 def _check_path(path: str, kind: str) -> None:
     if (path.count("/") % 2 == 1) is not (kind == "document"):
         raise Invalid(f"This is no {kind} path: {path!r}")
-    if len(path) <= MAX_ID_BYTES and _PLAIN_PATH.fullmatch(path):
-        return  # none of its names is reserved or too long
+    if _is_plain(path):
+        return
     for name in path.split("/"):
         _check_id(name)
     if _count_utf8_bytes(path) > MAX_PATH_BYTES:
         raise Invalid(f"A path has more than {MAX_PATH_BYTES} bytes")
+
+
+def _is_plain(path: str) -> bool:
+    """Tell without a look at each name that none is empty, reserved or too long, as in most paths."""
+    is_short = path.isascii() and len(path) <= MAX_ID_BYTES
+    slashed = f"/{path}/"
+    return is_short and not ("//" in slashed or "/." in slashed or "/_" in slashed)
 
 
 def _check_id(name: str) -> None:
@@ -234,12 +240,13 @@ def _check_size(size_bytes: int) -> int:
 
 
 def _check_number_or_time(value: Any) -> None:
-    if not isinstance(value, int | float | datetime):
-        raise Invalid(f"This cannot be stored: {type(value).__name__}")
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise Invalid("A whole number has at most 64 bits")
-    if isinstance(value, datetime):
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            raise Invalid("A whole number has at most 64 bits")
+    elif isinstance(value, datetime):
         _check_time(value)
+    elif not isinstance(value, float):
+        raise Invalid(f"This cannot be stored: {type(value).__name__}")
 
 
 def _check_time(value: datetime) -> None:

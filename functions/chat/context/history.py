@@ -77,9 +77,7 @@ def _build_earlier(
         return build_earlier_message(said)
     documents = build_document_messages(number_documents(given, numbering))
     pictures = list_pictures(given)
-    shown = [
-        add_pictures(each, pictures) if isinstance(each, UserText) else each for each in said
-    ]
+    shown = [add_pictures(each, pictures) if isinstance(each, UserText) else each for each in said]
     return build_earlier_message([*documents, *shown], [text.note for text in given])
 
 

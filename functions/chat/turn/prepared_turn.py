@@ -23,8 +23,6 @@ from shared.domain.value import value
 from shared.reading.crisis_rules import CrisisFinding
 
 UTC = ZoneInfo("UTC")
-HEAD_START_S = 0.002
-"""What goes on beside the first model call begins so much later: each step of it would hold the request up."""
 
 
 @value
@@ -93,7 +91,7 @@ class PreparedTurn:
         """The tools of the main answer."""
         return self.voices[0].tools
 
-    async def let_model_be_asked(self) -> None:
-        """Return once the first request is on its way to the model; at once where the answer waits for more than that."""
+    async def let_model_be_asked(self, head_start_s: float) -> None:
+        """Return once the request of the answer had its head start; at once where its words wait for a reading."""
         if self.is_read and not self.is_doubted:
-            await anyio.sleep(HEAD_START_S)
+            await anyio.sleep(head_start_s)

@@ -71,6 +71,8 @@ def _is_escaped(key: object) -> bool:
 
 
 def _restore_keys(field: dict[str, Any]) -> dict[str, Any]:
+    if _ESCAPE not in "".join(field):
+        return field
     return {key.removeprefix(_ESCAPE): inner for key, inner in field.items()}
 
 
