@@ -62,7 +62,7 @@ class Limits:
     local_reading_s: float = LOCAL_READING_S
     """Both, where a local model reads."""
     head_start_s: float = 0.002
-    """How long after the first model call that begins which goes on beside it: each step would hold the request up."""
+    """How long what goes on beside an answer waits for its request, which each step of it would hold up."""
     late_reading_s: float = 60.0
     """How long a reading may come after the end, and still add to the answer."""
 
