@@ -12,7 +12,7 @@ from shared.domain.ids import UserId
 from shared.ports import Clock, Embedder
 
 MAX_QUESTIONS = 128
-"""Questions whose vectors are kept: more than the 80 turns that a process runs, each of which searches a few times."""
+"""Questions whose vectors are kept: those of 80 turns at once and more, each of which searches a few times."""
 
 Vector = Sequence[float]
 
