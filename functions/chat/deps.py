@@ -61,8 +61,6 @@ class Limits:
     reading_end_s: float = READING_END_S
     local_reading_s: float = LOCAL_READING_S
     """Both, where a local model reads."""
-    head_start_s: float = 0.002
-    """How long what goes on beside an answer waits for its request, which each step of it would hold up."""
     late_reading_s: float = 60.0
     """How long a reading may come after the end, and still add to the answer."""
 

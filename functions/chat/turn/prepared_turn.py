@@ -1,10 +1,9 @@
 """Prepared turn: an accepted question with all that its answer needs."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
-
-import anyio
 
 from functions.chat.commands.command import Command
 from functions.chat.context.context import Context
@@ -23,6 +22,8 @@ from shared.domain.value import value
 from shared.reading.crisis_rules import CrisisFinding
 
 UTC = ZoneInfo("UTC")
+HEAD_START = 5
+"""Turns of the event loop; a request is sent in three, in each of which all that goes on beside it would take a step."""
 
 
 @value
@@ -91,7 +92,8 @@ class PreparedTurn:
         """The tools of the main answer."""
         return self.voices[0].tools
 
-    async def let_model_be_asked(self, head_start_s: float) -> None:
+    async def let_model_be_asked(self) -> None:
         """Return once the request of the answer had its head start; at once where its words wait for a reading."""
         if self.is_read and not self.is_doubted:
-            await anyio.sleep(head_start_s)
+            for _ in range(HEAD_START):
+                await asyncio.sleep(0)

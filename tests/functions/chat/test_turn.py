@@ -97,17 +97,17 @@ async def test_a_question_and_its_answer_are_stored_in_order(world: ChatFixture)
 async def test_the_request_of_an_answer_is_sent_before_what_goes_on_beside_it(
     world: ChatFixture,
 ) -> None:
-    """A request is sent in several steps, between which others have a turn."""
+    """A request is sent in three steps, between which others have a turn."""
     readings = []
 
     async def send() -> None:
-        for _ in range(20):
+        for _ in range(3):
             await checkpoint()
         readings.append(len(model.prompts))
 
     answers = {"chat/reading": [{"danger": 0}]}
     with ScriptedModel([send, *script_answer("Hi")], answers=answers) as model:
-        deps = replace(world.deps(model), limits=Limits(head_start_s=0.5))
+        deps = world.deps(model)
         await ask(deps)
 
     assert readings == [0]
