@@ -15,7 +15,7 @@ from infra.bench.costs import measure_costs
 from infra.bench.crowds import measure_crowds
 from infra.bench.cycles import measure_tool_cycle
 from infra.bench.disclosures import measure_disclosures
-from infra.bench.encoder import measure_encoder
+from infra.bench.encoder import measure_encoder, measure_new_questions
 from infra.bench.figures import Figure, describe_machine, render_list, render_table
 from infra.bench.files import measure_files
 from infra.bench.imports import measure_import_times
@@ -81,6 +81,7 @@ async def _measure_streams() -> list[Figure]:
     ):
         return [
             *await streams.measure_first_token(ours, model),
+            *measure_new_questions(),
             *await streams.measure_calls_in_series(ours, model),
             *await measure_tool_cycle(ours, model),
             *await measure_reads_before_first_call(),

@@ -39,6 +39,22 @@ async def measure_encoder() -> list[Figure]:
     return [*_measure_texts(), *await _measure_imports(), *await _measure_searches()]
 
 
+def measure_new_questions() -> list[Figure]:
+    """Encode what a turn compares with our examples before its first token.
+
+    The same question again is not encoded again, so that it costs nothing in the figures of one that is asked often.
+    """
+    encoder = load_encoder(threads=1)
+    texts = {"of “Hello”": ["Hello"] * QUESTIONS}
+    texts[f"of {QUESTION_CHARS} characters"] = _generate_questions(QUESTIONS, seed=1)
+    return [
+        Figure(
+            f"before it, encoder's own CPU {name}", 1_000 * _measure_cpu(encoder.query, many), "ms"
+        )
+        for name, many in texts.items()
+    ]
+
+
 def _measure_texts() -> list[Figure]:
     """Encode questions and windows in one thread."""
     encoder = load_encoder(threads=1)

@@ -1,13 +1,12 @@
 """JSON of document values: lists are tagged, so that times and bytes can stand beside them."""
 
 import base64
-import json
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from shared.adapters.document_changes import project
 
@@ -15,7 +14,7 @@ _PLAIN_TYPES = frozenset({str, int, float, bool, type(None)})
 
 
 def dumps(value: Any) -> str:
-    return json.dumps(_to_tagged(value), ensure_ascii=False, separators=(",", ":"))
+    return to_json(_to_tagged(value), inf_nan_mode="constants").decode()
 
 
 def loads(text: str, field_paths: Sequence[str] | None = None) -> Any:
@@ -59,7 +58,10 @@ def _to_tagged(value: Any) -> Any:
         case list() | tuple():
             return ["list", *map(_to_tagged, value)]
         case dict() | JsonFields():
-            return {name: _to_tagged(item) for name, item in value.items()}
+            return {
+                name: item if type(item) in _PLAIN_TYPES else _to_tagged(item)
+                for name, item in value.items()
+            }
         case _:
             return value
 

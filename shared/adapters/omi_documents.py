@@ -33,10 +33,7 @@ class OmiDocuments:
         opened = [_open(self._form, found) for found in await self._documents.query(asked)]
         if not marks:
             return opened
-        return [
-            replace(found, fields={n: v for n, v in found.fields.items() if n not in marks})
-            for found in opened
-        ]
+        return [_leave_out(found, marks) for found in opened]
 
     async def count(self, query: Query) -> int:
         return await self._documents.count(query)
@@ -79,6 +76,13 @@ def _read(form: OmiForm, document: Document | None) -> Document | None:
 def _open(form: OmiForm, document: Document) -> Document:
     fields = form.read(document.path, document.fields)
     return document if fields is document.fields else replace(document, fields=fields)
+
+
+def _leave_out(document: Document, marks: Sequence[str]) -> Document:
+    fields = document.fields
+    if fields.keys().isdisjoint(marks):
+        return document
+    return replace(document, fields={n: v for n, v in fields.items() if n not in marks})
 
 
 def _write(form: OmiForm, write: Write) -> Write:

@@ -85,7 +85,10 @@ class ResilientModel:
 
     def describe(self, role: ModelRole) -> ModelFacts:
         """Return what the first model and its fallback can both be given."""
-        facts = [candidate.model.describe(role) for candidate in self._models_by_role[role]]
+        first, *others = self._models_by_role[role]
+        if not others:
+            return first.model.describe(role)
+        facts = [candidate.model.describe(role) for candidate in (first, *others)]
         return ModelFacts(
             window_tokens=min(each.window_tokens for each in facts),
             takes_images=all(each.takes_images for each in facts),

@@ -139,8 +139,21 @@ def build_plan(verdict: CrisisVerdict, chosen: str | None) -> str:
 
 def read_language(plan: str) -> str | None:
     """Return the language in which a plan was written, also behind other words; None for English."""
-    known = (*LANGUAGES, *PLAN_LANGUAGES)
-    return next((name for name in known if _say(NOT_ALONE, name) in plan), None)
+    return next((name for name, words in _list_beginnings() if words in plan), None)
+
+
+def cut_plan(answer: str) -> str:
+    """Return what of an answer stands before a plan, in whatever language that is."""
+    for _, words in _list_beginnings():
+        if words in answer:
+            return answer.partition(words)[0].rstrip()
+    return answer
+
+
+@cache
+def _list_beginnings() -> Sequence[tuple[str | None, str]]:
+    """Return how a plan begins, by language; None for English."""
+    return [(name, _say(NOT_ALONE, name)) for name in (*LANGUAGES, *PLAN_LANGUAGES, None)]
 
 
 def build_addition(verdict: CrisisVerdict, chosen: str | None) -> str:

@@ -15,6 +15,7 @@ from shared.domain.models.model import (
     ModelMessage,
     Picture,
     SystemText,
+    ToolCall,
     ToolResult,
     UserText,
 )
@@ -141,22 +142,24 @@ def build_earlier_message(
 
 def count_message_tokens(messages: Sequence[ModelMessage]) -> int:
     """Count the tokens of messages with what each costs beside its text."""
-    return sum(_count_tokens(message) for message in messages)
+    return sum(map(_count_tokens, messages))
 
 
 def _count_tokens(message: ModelMessage) -> int:
     match message:
         case AssistantTurn(text=text, tool_calls=calls, given_back=given_back):
-            called = sum(
-                estimate_tokens(c.name + c.arguments) + MESSAGE_TOKENS + _count_fields(c.given_back)
-                for c in calls
-            )
-            return MESSAGE_TOKENS + estimate_tokens(text) + called + _count_fields(given_back)
+            called = sum(map(_count_call, calls)) + _count_fields(given_back)
+            return MESSAGE_TOKENS + estimate_tokens(text) + called
         case UserText(text=text, pictures=pictures):
-            seen = sum(picture.tokens for picture in pictures)
+            seen = sum(picture.tokens for picture in pictures) if pictures else 0
             return MESSAGE_TOKENS + estimate_tokens(text) + seen
         case SystemText(text=text) | ToolResult(text=text):
             return MESSAGE_TOKENS + estimate_tokens(text)
+
+
+def _count_call(call: ToolCall) -> int:
+    tokens = estimate_tokens(call.name + call.arguments)
+    return MESSAGE_TOKENS + tokens + _count_fields(call.given_back)
 
 
 def _count_fields(given_back: Mapping[str, Any]) -> int:

@@ -43,6 +43,11 @@ class Context(TurnBlocks):
         exchange = Exchange(turn=turn, results=tuple(results))
         return replace(self, exchanges=(*self.exchanges, exchange))
 
+    def check_fits(self, tools: Sequence[ToolSpec]) -> None:
+        """Raises TooLarge where the first model call, which offers `tools`, cannot be made to fit its window."""
+        budget = compute_budget(self.facts.window_tokens, tools)
+        cut_to_fit(self, budget, searched=False, is_last=False)
+
     def for_cycle(
         self, n: int, tools: Sequence[ToolSpec] = (), *, searched: bool = False
     ) -> list[ModelMessage]:
@@ -117,12 +122,10 @@ def _hide_history_pictures(blocks: TurnBlocks) -> TurnBlocks:
 def drop_orphans(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
     """Leave out results without their call, and calls without a result each, which model APIs refuse; texts stay."""
     kept: list[ModelMessage] = []
-    position = 0
-    while position < len(messages):
-        message, start = messages[position], position + 1
-        position = _find_results_end(messages, start)
+    for position, message in enumerate(messages, 1):
         if isinstance(message, AssistantTurn) and message.tool_calls:
-            kept += _keep_pairs(message, messages[start:position])
+            results = messages[position : _find_results_end(messages, position)]
+            kept += _keep_pairs(message, results)
         elif not isinstance(message, ToolResult):
             kept.append(message)
     return kept

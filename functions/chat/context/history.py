@@ -71,14 +71,14 @@ def pair_answers(messages: Sequence[Message]) -> list[Message]:
 def _build_earlier(
     message: Message, texts: FileTexts, results: EarlierResults, numbering: Numbering
 ) -> EarlierMessage:
-    given = [texts[file.id] for file in message.files if file.id in texts]
+    said = _to_model_messages(message, results, numbering)
+    given = [texts[file.id] for file in message.files if file.id in texts] if texts else ()
+    if not given:
+        return build_earlier_message(said)
     documents = build_document_messages(number_documents(given, numbering))
     pictures = list_pictures(given)
-    said = [
-        add_pictures(each, pictures) if isinstance(each, UserText) else each
-        for each in _to_model_messages(message, results, numbering)
-    ]
-    return build_earlier_message([*documents, *said], [text.note for text in given])
+    shown = [add_pictures(each, pictures) if isinstance(each, UserText) else each for each in said]
+    return build_earlier_message([*documents, *shown], [text.note for text in given])
 
 
 def to_model_messages(
@@ -104,7 +104,7 @@ def _to_model_messages(
     if message.sender == "human":
         return [UserText(text=words)]
     answer = [AssistantTurn(text=restore_markers(words, message, numbering))] if words else []
-    calls = _replay_calls(message.steps, results.find(message))
+    calls = _replay_calls(message.steps, results.find(message)) if message.steps else ()
     return [*calls, *answer, *_describe_own_answer(message)]
 
 

@@ -13,7 +13,7 @@ from shared.domain.chats.crisis import CrisisVerdict
 from shared.domain.failure import FailureReason
 from shared.domain.models.model_failure import ModelPlace, list_failure_sentences
 from shared.languages import LANGUAGES, translate
-from shared.safety.crisis_plan import NOT_ALONE, build_addition, read_language
+from shared.safety.crisis_plan import build_addition, cut_plan
 
 _PARAGRAPH = "\n\n"
 
@@ -39,18 +39,12 @@ def _is_ours(message: Message) -> bool:
 
 def _cut_own_paragraphs(text: str) -> str:
     """Leave out a crisis plan, which ends an answer, and the last paragraphs that are sentences of ours."""
-    text = _cut_plan(text)
+    text = cut_plan(text)
     rest, _, last = text.rpartition(_PARAGRAPH)
     while last.strip() in _list_own_sentences():
         text = rest.rstrip()
         rest, _, last = text.rpartition(_PARAGRAPH)
     return text
-
-
-def _cut_plan(text: str) -> str:
-    language = read_language(text)
-    before, beginning, _ = text.partition(translate(NOT_ALONE, language))
-    return before.rstrip() if beginning else text
 
 
 @cache

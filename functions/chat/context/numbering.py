@@ -103,6 +103,8 @@ def build_card(conversation: Conversation) -> Card:
 
 def list_cited(answer: Message) -> Sequence[Source]:
     """Return the sources of an answer in the order of its markers, from 1."""
+    if not answer.file_citations:
+        return answer.cards
     files = {citation.number: citation.file for citation in answer.file_citations}
     return list(_merge(files, answer.cards))
 

@@ -109,9 +109,11 @@ def _is_heavy(messages: Sequence[Message], max_tokens: int) -> bool:
 
 
 def _count_tokens(message: Message) -> int:
-    calls = [step for step in message.steps if isinstance(step, CallStep)]
-    called = sum(_CALL_TOKENS + estimate_tokens(call.arguments + call.summary) for call in calls)
-    return MESSAGE_TOKENS + estimate_tokens(message.text) + called
+    tokens = MESSAGE_TOKENS + estimate_tokens(message.text)
+    for step in message.steps:
+        if isinstance(step, CallStep):
+            tokens += _CALL_TOKENS + estimate_tokens(step.arguments + step.summary)
+    return tokens
 
 
 def list_owner_texts(newest_first: Sequence[Message]) -> list[str]:

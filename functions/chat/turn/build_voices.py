@@ -200,7 +200,7 @@ class VoiceBuilder:
         Raises TooLarge where the owner's own words are too much without any.
         """
         if self.documents.persona is not None:
-            context.for_cycle(1)
+            context.check_fits(())
             return context, OfferedTools(tools=())
         offered = self.tools.collect(context.facts, prompt.render_rules(), can_search=can_search)
         while True:
@@ -208,7 +208,7 @@ class VoiceBuilder:
             intro = prompt.render_known_intro(offered.rules_form)
             fitted = replace(context, rules=rules, known_intro=intro)
             try:
-                fitted.for_cycle(1, offered.specs)
+                fitted.check_fits(offered.specs)
             except TooLarge:
                 if not offered.tools:
                     raise

@@ -103,7 +103,7 @@ class TurnEnd:
 
     async def _publish_end(self, answer: Message) -> None:
         """Let those hear of it who do what follows an answer; where they do not, the next turn repeats the work."""
-        window = self.turn.summarise_for
+        window = self.turn.find_full_window()
         event = {
             "uid": self.turn.uid,
             "session_id": answer.session_id,

@@ -168,7 +168,7 @@ async def _build_turn(
         masks_private_data=documents.profile.masks_private_data,
         summarises_results=documents.profile.summarises_results
         and not documents.session.is_private,
-        summarise_for=_find_full_window(deps, asked, documents, roles),
+        find_full_window=partial(_find_full_window, deps, asked, documents, roles),
         missing_embeds=documents.results.missing,
         model_reason=choice.reason,
     )

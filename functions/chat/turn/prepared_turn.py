@@ -1,6 +1,7 @@
 """Prepared turn: an accepted question with all that its answer needs."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -21,6 +22,8 @@ from shared.domain.value import value
 from shared.reading.crisis_rules import CrisisFinding
 
 UTC = ZoneInfo("UTC")
+HEAD_START = 5
+"""Turns of the event loop; a request is sent in three, in each of which all that goes on beside it would take a step."""
 
 
 @value
@@ -44,7 +47,7 @@ class PreparedTurn:
 
     `voices` are the models that answer at once; the answer of the first is the main one. `model_reason` is why it is that one.
     With `masks_private_data` they read placeholders for what is private of their owner. With
-    `summarises_results` what tools found is kept for that. `summarise_for` is a window, in tokens, in which its older messages have to be summarised.
+    `summarises_results` what tools found is kept for that. `find_full_window` returns a window, in tokens, in which its older messages have to be summarised.
     `finding` is what rules and examples found in the question, which the messages in `earlier` precede. A model
     reads it where it `is_read`; where it `is_doubted`, before a word goes out.
     `language` is that of our own texts in the answer, None for English.
@@ -75,7 +78,7 @@ class PreparedTurn:
     zone: ZoneInfo = UTC
     masks_private_data: bool = True
     summarises_results: bool = False
-    summarise_for: int | None = None
+    find_full_window: Callable[[], int | None] = lambda: None
     model_reason: ModelReason = "usual"
     missing_embeds: tuple[EmbedId, ...] = ()
 
@@ -88,3 +91,9 @@ class PreparedTurn:
     def tools(self) -> Sequence[Tool]:
         """The tools of the main answer."""
         return self.voices[0].tools
+
+    async def let_model_be_asked(self) -> None:
+        """Return once the request of the answer had its head start; at once where its words wait for a reading."""
+        if self.is_read and not self.is_doubted:
+            for _ in range(HEAD_START):
+                await asyncio.sleep(0)

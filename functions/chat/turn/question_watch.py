@@ -61,6 +61,7 @@ class QuestionWatch:
         """Read the question, if anybody does; raises no failure."""
         try:
             if self._turn.is_read:
+                await self._turn.let_model_be_asked()
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._give_up_in_time)
                     if not self._turn.is_doubted:

@@ -29,6 +29,7 @@ class TurnStart:
     async def record(self) -> None:
         """Store the question, release the output, and flush the journal until cancelled."""
         with anyio.CancelScope(shield=True):
+            await self._turn.let_model_be_asked()
             await self._store_question()
             await self._note_use()
         if self.is_question_stored:

@@ -63,6 +63,7 @@ class OpenaiHttp:
         self._base_url = base_url
         self._clock = clock
         self._timeout = httpx.Timeout(timeout_s, connect=connect_timeout_s)
+        self._urls: dict[str, httpx.URL] = {}
         self._clients: list[_Client] = []
 
     @asynccontextmanager
@@ -89,8 +90,14 @@ class OpenaiHttp:
         """
         connections = _Connections()
         with self._lend_client() as client:
-            extensions = {"trace": connections.note}
-            request = client.build_request("POST", path, content=content, extensions=extensions)
+            request = httpx.Request(  # the client would join address and headers anew each time
+                "POST",
+                self._find_url(client, path),
+                headers=client.headers,
+                cookies=client.cookies,
+                content=content,
+                extensions={"trace": connections.note, "timeout": self._timeout.as_dict()},
+            )
             try:
                 response = await client.send(request, stream=True)
             except (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError):
@@ -101,6 +108,11 @@ class OpenaiHttp:
                 yield response
             finally:
                 await response.aclose()
+
+    def _find_url(self, client: httpx.AsyncClient, path: str) -> httpx.URL:
+        if path not in self._urls:
+            self._urls[path] = client.build_request("POST", path).url
+        return self._urls[path]
 
     @contextmanager
     def _lend_client(self) -> Iterator[httpx.AsyncClient]:

@@ -140,8 +140,7 @@ class OpenaiModel:
         now = self._clock.now()
         images = facts.takes_images if known.takes_images is None else known.takes_images
         refuses_images = "no_pictures" in known.list_steps(now)
-        return replace(
-            facts,
+        return ModelFacts(
             window_tokens=self._windows.get(role) or known.find_window(now) or facts.window_tokens,
             takes_images=images and not refuses_images,
             is_local=self._is_local,

@@ -6,7 +6,7 @@ import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
@@ -213,8 +213,12 @@ class SqliteDocuments:
 
     def _apply(self, connection: sqlite3.Connection, writes: Sequence[Write]) -> None:
         version = uuid4().hex
+        paths = [*{write.path: None for write in writes}]
+        stored = dict(zip(paths, _read_documents(connection, paths, loads), strict=True))
         for write in writes:
-            (old,) = _read_documents(connection, [write.path], loads)
+            if write.path not in stored:  # it was written a moment ago
+                stored[write.path] = _read_documents(connection, [write.path], loads)[0]
+            old = stored.pop(write.path)
             _check_precondition(write, old)
             self._replace(connection, write.path, old, _compute_fields(write, old), version)
 
@@ -237,7 +241,7 @@ class SqliteDocuments:
     def _to_row(self, path: str, fields: Fields, version: str) -> tuple[str, ...]:
         collection, _, name = path.rpartition("/")
         group = get_collection_group(collection)
-        keys = build_index_keys(fields, lambda field: self._is_exempt(group, field))
+        keys = build_index_keys(fields, partial(self._is_exempt, group))
         if count_entries(keys) > MAX_INDEX_ENTRIES:
             raise Invalid(f"A document has at most {MAX_INDEX_ENTRIES} index entries")
         return path, collection, name, version, json.dumps(keys), dumps(dict(fields))

@@ -2,7 +2,7 @@
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -25,14 +25,14 @@ def build_sort_key(value: Any) -> str:
     Whole and other numbers sort together, texts and bytes by their bytes. Among lists, and among
     maps, the order is not Firestore's.
     """
+    if isinstance(value, str):  # as most are
+        return f"4{_encode_text(value)}"
     if value is None or isinstance(value, bool):
         return "0" if value is None else f"1{value:d}"
     if isinstance(value, int | float):
         return f"2{_encode_number(value)}"
     if isinstance(value, datetime):
         return f"3{value.astimezone(UTC).isoformat(timespec='microseconds')}"
-    if isinstance(value, str):
-        return f"4{_encode_text(value)}"
     if isinstance(value, bytes):
         return f"5{value.hex()}"
     return _encode_collection(value)
@@ -62,31 +62,32 @@ def build_items_key(names: Sequence[str]) -> str:
 def build_index_keys(fields: Fields, is_exempt: Callable[[str], bool]) -> Keys:
     """Return the fields that queries see: field path → sort key, and the items of lists."""
     keys: Keys = {}
-    for path, key, value in _iterate_leaves(fields):
-        if is_exempt(path):
-            continue
-        keys[key] = build_short_key(value)
-        if isinstance(value, list | tuple):
-            keys[f"{key}[]"] = sorted({build_short_key(item) for item in value})
+    _add_keys(keys, fields, is_exempt)
     return keys
+
+
+def _add_keys(
+    keys: Keys,
+    fields: Fields,
+    is_exempt: Callable[[str], bool],
+    parent_path: str = "",
+    parent_key: str = "",
+) -> None:
+    """Add the key of every field that is no map, and those of its items."""
+    for name, value in fields.items():
+        path, key = f"{parent_path}{name}", f"{parent_key}{_quote_name(name)}"
+        if isinstance(value, dict):
+            _add_keys(keys, value, is_exempt, f"{path}.", f"{key}.")
+        elif not is_exempt(path):
+            keys[key] = build_short_key(value)
+            if isinstance(value, list | tuple):
+                keys[f"{key}[]"] = sorted({build_short_key(item) for item in value})
 
 
 def count_entries(keys: Keys) -> int:
     """Count index entries as Firestore does: two for each value, one for each item of a list."""
     lists = [items for items in keys.values() if isinstance(items, list)]
     return 2 * (len(keys) - 2 * len(lists)) + sum(map(len, lists))
-
-
-def _iterate_leaves(
-    fields: Fields, parent_path: str = "", parent_key: str = ""
-) -> Iterator[tuple[str, str, Any]]:
-    """Yield the path, the key and the value of every field that is no map."""
-    for name, value in fields.items():
-        path, key = f"{parent_path}{name}", f"{parent_key}{_quote_name(name)}"
-        if isinstance(value, dict):
-            yield from _iterate_leaves(value, f"{path}.", f"{key}.")
-        else:
-            yield path, key, value
 
 
 def build_short_key(value: Any) -> str:
@@ -116,4 +117,6 @@ def _encode_number(value: float) -> str:
 
 def _encode_text(value: str) -> str:
     """Escape NUL: SQLite's JSON functions stop at it."""
-    return value.replace("\x01", "\x01\x02").replace("\x00", "\x01\x01")
+    if "\x01" in value or "\x00" in value:
+        return value.replace("\x01", "\x01\x02").replace("\x00", "\x01\x01")
+    return value

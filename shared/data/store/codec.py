@@ -17,6 +17,7 @@ T = TypeVar("T")
 MAX_ITEMS = 20_000
 """Segments of the longest transcript; a client may write a list of a million empty maps."""
 MAX_SHOWN_ERRORS = 5
+_CONTAINERS = (dict, list, tuple)
 _ESCAPE = "."
 """Before a key that documents do not take, such as an empty one or `__this__`: a recorder may call a speaker so."""
 
@@ -52,7 +53,10 @@ def _find_defaults(kind: Any) -> tuple[tuple[str, Any], ...]:
 
 def _dump(value: object, *, left_out: set[str]) -> dict[str, Any]:
     dumped: dict[str, Any] = type_adapter(type(value)).dump_python(value, exclude=left_out)
-    return {name: _to_plain(_escape_keys(field)) for name, field in dumped.items()}
+    return {
+        name: _to_plain(_escape_keys(field)) if isinstance(field, _CONTAINERS) else field
+        for name, field in dumped.items()
+    }
 
 
 def _escape_keys(field: Any) -> Any:
@@ -67,13 +71,15 @@ def _is_escaped(key: object) -> bool:
 
 
 def _restore_keys(field: dict[str, Any]) -> dict[str, Any]:
+    if _ESCAPE not in "".join(field):
+        return field
     return {key.removeprefix(_ESCAPE): inner for key, inner in field.items()}
 
 
 def _to_plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _to_plain(field) for name, field in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, _CONTAINERS):
         return [_to_plain(item) for item in value]
     return value
 
@@ -82,9 +88,11 @@ def load(kind: type[T], document: Document) -> T:
     """Return the domain value of a document; its path names its id. Raises MalformedDocument."""
     stored = dict(document.fields.items())
     for name, field in stored.items():
+        if not isinstance(field, _CONTAINERS):
+            continue
         if isinstance(field, dict):
             stored[name] = _restore_keys(field)
-        elif isinstance(field, list) and not is_bounded(field):
+        elif not is_bounded(field):
             raise MalformedDocument(
                 f"{kind.__name__} at {document.path!r}: more than {MAX_ITEMS} items"
             )

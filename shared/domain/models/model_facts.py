@@ -4,6 +4,7 @@ Also called: model capabilities.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from shared.domain.models.model import ModelFacts
 
@@ -28,6 +29,7 @@ _TAKES_BREAKPOINTS = ("gpt-5.6", "gpt-6")
 """Models whose cache keeps what requests mark, and costs for what is written to it."""
 
 
+@lru_cache(maxsize=1_000)
 def find_model_facts(name: str) -> ModelFacts:
     """Return the facts of a model, such as `gpt-6-luna`."""
     prefixes = (prefix for prefix in _FACTS_BY_PREFIX if name.startswith(prefix))

@@ -9,6 +9,7 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 import anyio
+from anyio.lowlevel import checkpoint
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -54,6 +55,7 @@ class EventStream(Response):
                 tasks.start_soon(self._work)
             heartbeat_scope = anyio.CancelScope()
             tasks.start_soon(self._send_heartbeats, send, heartbeat_scope)
+            await checkpoint()  # the work begins before the head of the answer is sent
             try:
                 await self._send_frames(send)
             finally:

@@ -55,7 +55,7 @@ from shared.domain.models.model import (
 )
 from shared.domain.models.model_failure import ModelPlace, describe_model_failure
 from shared.languages import LANGUAGES, translate
-from shared.safety.crisis_plan import build_addition, build_plan
+from shared.safety.crisis_plan import PLAN_LANGUAGES, build_addition, build_plan
 from tests.fakes import (
     ScriptedModel,
     ScriptedModerator,
@@ -405,6 +405,7 @@ def list_own_sentences() -> list[str]:
         *failures,
         *(build_addition(v, language) for v in verdicts for language in (None, *LANGUAGES)),
         *(build_plan(CrisisVerdict(level=3), language) for language in (None, *LANGUAGES)),
+        *(build_plan(CrisisVerdict(level=3, language=each), None) for each in PLAN_LANGUAGES),
         *(translate(text, language) for text in plain for language in (None, *LANGUAGES)),
     ]
 

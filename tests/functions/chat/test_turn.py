@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from anyio.lowlevel import checkpoint
 
 from functions.chat import user_texts
 from functions.chat.deps import ChatDeps, Limits
@@ -91,6 +92,26 @@ async def test_a_question_and_its_answer_are_stored_in_order(world: ChatFixture)
     ]
     assert require_end(events).message == (await list_stored(deps))[1]
     assert (await deps.stores.sessions.get(ADA, MAIN_SESSION)).message_count == 2  # type: ignore[union-attr]
+
+
+async def test_the_request_of_an_answer_is_sent_before_what_goes_on_beside_it(
+    world: ChatFixture,
+) -> None:
+    """A request is sent in three steps, between which others have a turn."""
+    readings = []
+
+    async def send() -> None:
+        for _ in range(3):
+            await checkpoint()
+        readings.append(len(model.prompts))
+
+    answers = {"chat/reading": [{"danger": 0}]}
+    with ScriptedModel([send, *script_answer("Hi")], answers=answers) as model:
+        deps = world.deps(model)
+        await ask(deps)
+
+    assert readings == [0]
+    assert [message.text for message in await list_stored(deps)] == ["Hello", "Hi"]
 
 
 async def test_earlier_messages_are_part_of_the_next_turn_p15(world: ChatFixture) -> None:
