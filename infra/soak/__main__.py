@@ -42,6 +42,7 @@ def build_figures(outcome: Outcome) -> Sequence[Figure]:
     samples = outcome.samples
     return [
         *(Figure(f"answers {name}", count) for name, count in outcome.findings.outcomes.items()),
+        *(Figure(f"changes: {name}", count) for name, count in outcome.changes.items()),
         Figure("processes killed", outcome.kill_count),
         *(Figure(name, count) for name, count in outcome.faults.items()),
         Figure("lost", len(outcome.findings.lost), target=0),

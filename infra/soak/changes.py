@@ -1,20 +1,19 @@
 """Changes of a person of the soak: conversations merged and deleted, a friend renamed, sessions and the account ended."""
 
-from collections.abc import Awaitable, Callable, Sequence
-
 from infra.soak.person import Person
 
 FRIEND = "friend"
 CHANGE_SHARE = 0.5
 """How often a person who asked and recorded changes something, too."""
-Change = Callable[[Person], Awaitable[None]]
 
 
 async def change_something(person: Person) -> None:
     """Change one thing, or nothing: most of the time people ask and record."""
-    changes: Sequence[Change] = [merge, delete, rename, sign_out, erase]
+    changes = [merge, delete, rename, sign_out, erase]
     if person.random.random() < CHANGE_SHARE:
-        await person.random.choice(changes)(person)
+        change = person.random.choice(changes)
+        person.changes[change.__name__] += 1
+        await change(person)
 
 
 async def merge(person: Person) -> None:
@@ -50,7 +49,7 @@ async def rename(person: Person) -> None:
 async def sign_out(person: Person) -> None:
     """End all sessions, and begin another."""
     await person.send("POST", "/v1/users/sign-out", json={})
-    await person.enter()
+    await person.enter_again()
 
 
 async def erase(person: Person) -> None:

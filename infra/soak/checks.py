@@ -31,7 +31,7 @@ async def check_people(world: World, people: Sequence[Person]) -> Findings:
         [found for person, rows in stored for found in _find_doubled(person, rows)],
         [
             *(found for person, rows in stored for found in _find_left_over(person, rows)),
-            *[found for person in people async for found in _find_erased(world, person)],
+            *[found for person in people async for found in _find_ended(world, person)],
         ],
     )
 
@@ -109,11 +109,14 @@ def _find_left_over(person: Person, rows: Rows) -> Iterator[str]:
             yield f"conversation {row['conversation_id']}: it is gone, and its task is not"
 
 
-async def _find_erased(world: World, person: Person) -> AsyncIterator[str]:
+async def _find_ended(world: World, person: Person) -> AsyncIterator[str]:
+    """Find what is left of accounts that were erased, and of sessions that were ended."""
     for uid in person.erased_uids:
         for kind, rows in (await world.load_rows(uid)).items():
             if rows:
                 yield f"{uid}: {len(rows)} {kind} of an erased account"
+    for _ in await person.find_open_sessions():
+        yield f"{person.uid}: a session that was ended lets in"
 
 
 def _find_repeats(question: Question) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -64,7 +65,8 @@ class Question:
 class Person:
     """One user at several processes; `find_origin` chooses one for a path, each time another.
 
-    What is stored of them must be what they know of: `erased_uids` are who they were before they erased that account.
+    What is stored of them must be what they know of: `erased_uids` are who they were before they erased that account,
+    `ended_tokens` those of sessions that they ended.
     """
 
     name: str
@@ -75,11 +77,13 @@ class Person:
     uid: str = ""
     token: str = ""
     question_count: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
     questions: list[Question] = field(default_factory=list)
     conversation_ids: list[str] = field(default_factory=list)
     deleted_ids: set[str] = field(default_factory=set)
     friend_name: str = ""
     erased_uids: list[str] = field(default_factory=list)
+    ended_tokens: list[str] = field(default_factory=list)
 
     async def enter(self) -> None:
         """Sign in, until the session is accepted."""
@@ -89,12 +93,26 @@ class Person:
                 return
             await asyncio.sleep(RETRY_S)
 
+    async def enter_again(self) -> None:
+        """Begin another session in place of one that was ended."""
+        self.ended_tokens.append(self.token)
+        await self.enter()
+
     async def become_another(self) -> None:
         """Know nothing any more, under another name."""
         self.erased_uids.append(self.uid)
         self.questions, self.conversation_ids = [], []
         self.deleted_ids, self.friend_name = set(), ""
-        await self.enter()
+        await self.enter_again()
+
+    async def find_open_sessions(self) -> Sequence[str]:
+        """Return the tokens that let in though their session was ended."""
+        tokens = {token: {"Authorization": f"Bearer {token}"} for token in self.ended_tokens}
+        return [
+            token
+            for token, headers in tokens.items()
+            if (await self.send("GET", "/v1/users/people", headers=headers)).is_success
+        ]
 
     async def act(self) -> None:
         """Ask, and record a conversation."""
@@ -140,13 +158,18 @@ class Person:
         (await self.send("POST", "/v1/conversations", json=body)).raise_for_status()
 
     async def send(
-        self, method: str, path: str, *, json: Mapping[str, Any] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Repeat a request until it is answered, and not by a fault or for being one too many."""
         while True:
             with suppress(httpx.TransportError):
                 answer = await self.http.request(
-                    method, self._at(path), json=json, headers=self._headers
+                    method, self._at(path), json=json, headers=headers or self._headers
                 )
                 if answer.status_code < 500 and answer.status_code != 429:
                     return answer

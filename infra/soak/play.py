@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ class Outcome:
 
     plan: Plan
     findings: Findings
+    changes: Counter[str]
     kill_count: int
     faults: Mapping[str, int]
     waiting_count: int
@@ -139,6 +141,7 @@ async def play_soak(plan: Plan) -> Outcome:
         return Outcome(
             plan=plan,
             findings=await soak.wait_until_quiet(),
+            changes=sum((person.changes for person in people), Counter()),
             kill_count=soak.kill_count,
             faults=await world.count_faults(),
             waiting_count=await world.count_waiting(),
