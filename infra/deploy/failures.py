@@ -24,6 +24,7 @@ from shared.retrieval.examples import ExampleTable, read_examples, read_table
 
 END_CHARS = 1_500
 MAX_ERRORS = 10
+"""So many are explained; what solves them often solves the rest."""
 UNKNOWN = "unknown"
 """The label of examples that no sentence explains."""
 ENOUGH_WORDS = 0.3
@@ -56,8 +57,8 @@ def explain_failure(command: tuple[str, ...], output: str) -> str:
 
 def _split_errors(output: str) -> Sequence[str]:
     """Return the errors of Terraform, which begin their lines with `Error:`, or the end of the whole."""
-    errors = re.split(r"^(?=[│ ]*Error:)", output, flags=re.MULTILINE)
-    return errors[1 : 1 + MAX_ERRORS] or [output.strip()[-END_CHARS:]]
+    _, *errors = re.split(r"^(?=[│ ]*Error:)", output, flags=re.MULTILINE)
+    return [error[:END_CHARS] for error in errors[:MAX_ERRORS]] or [output.strip()[-END_CHARS:]]
 
 
 def _explain(error: str, label: str) -> str | None:

@@ -47,7 +47,7 @@ def test_failures_in_words_of_their_own_are_explained_rightly_or_not_at_all_f1()
 
     assert right >= 62
     assert wrong <= 2
-    assert unexplained >= 13
+    assert unexplained >= 14
 
 
 def test_words_alone_explain_most_of_them_where_no_encoder_runs_f1() -> None:
@@ -55,7 +55,7 @@ def test_words_alone_explain_most_of_them_where_no_encoder_runs_f1() -> None:
 
     assert right >= 55
     assert wrong <= 3
-    assert unexplained >= 11
+    assert unexplained >= 12
 
 
 def _count(found: "list[str]") -> tuple[int, int, int]:
