@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_words_alone_explain_most_of_them_where_no_encoder_runs_f1() -> None:
     assert unexplained >= 12
 
 
-def _count(found: "list[str]") -> tuple[int, int, int]:
+def _count(found: Sequence[str]) -> tuple[int, int, int]:
     """Count the known that are explained rightly and wrongly, and the unknown that are not explained."""
     pairs = [(kind, label) for (kind, _), label in zip(UNSEEN, found, strict=True)]
     known = [pair for pair in pairs if pair[0] != UNKNOWN]
