@@ -164,7 +164,7 @@ async def test_an_answer_that_outlasts_its_request_ends_before_it_and_waits_f2(m
     prompt = Prompt(name="process_conversation/whole", version="1", instructions="", data={})
 
     with pytest.raises(ModelOutage) as outage:
-        await ask_model(model, "extraction", prompt, WholeOutput, timedelta(microseconds=1))
+        await ask_model(model, "standard", prompt, WholeOutput, timedelta(microseconds=1))
 
     assert isinstance(outage.value.__cause__, TimedOut)
 
