@@ -63,7 +63,7 @@ cloud-local: $(VENV)/ready-dev ## Run every function in the cloud world on this 
 crash-simulation: $(VENV)/ready-dev ## Play N random crashes, cuts and repeats of a question (N=10000, SEED=1)
 	@$(BIN)/python -m tests.functions.chat.crash_simulation $(or $(N),10000) --seed $(or $(SEED),1)
 
-soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask for MINUTES=10 while processes die and links break; count what is lost or doubled (WORLD=cloud, SEED=1)
+soak: $(VENV)/ready-dev ## Let PEOPLE=80 ask, change and erase for MINUTES=10 while processes die and links break; count what is lost, doubled or left over (WORLD=cloud, SEED=1)
 	@$(BIN)/python -m infra.soak --world $(or $(WORLD),embedded) --minutes $(or $(MINUTES),10) --people $(or $(PEOPLE),80) --seed $(or $(SEED),1)
 
 restore-drill: $(VENV)/ready-dev ## Export N=20000 conversations as Firestore does, restore them into an empty project, build their index anew, and compare everything

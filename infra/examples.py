@@ -5,6 +5,7 @@ import numpy as np
 from functions.chat.consent import denials
 from functions.process_conversation.processing import told_secrets
 from functions.tool_proxy.registry import borrowed_trust
+from infra.deploy import failures
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
@@ -25,6 +26,7 @@ def main() -> None:
         (denials.load_table(), denials.list_examples()),
         (borrowed_trust.load_table(), borrowed_trust.list_examples()),
         (told_secrets.load_table(), told_secrets.list_examples()),
+        (failures.load_table(), failures.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),
     ):
         vectors = np.asarray(encoder.query([text for _, text in examples]))

@@ -22,8 +22,11 @@ MAX_CONCURRENT_PER_TARGET = 8
 """Deliveries to one target at a time; a slow target delays no other."""
 POLL_S = 0.25
 """How soon a job of another process is seen; our own wake the worker."""
-TIMEOUT_S = 600.0
-"""The longest that Pub/Sub waits for an answer."""
+TIMEOUT_S = 3_600.0
+"""Longer than any handler works: it may wait for a model on this machine, and nobody else ends a request here.
+
+One that were cut would begin the same answer again, for ever.
+"""
 
 Deliver = Callable[[Job], Awaitable[None]]
 """Returns when the job is done; raises when it must be repeated."""

@@ -26,6 +26,7 @@ from infra.bench.processes import (
 )
 from infra.bench.prompt_cache import CachedInput, PromptCache
 from infra.bench.sessions import generate_sessions
+from infra.scale.usage import USAGE
 from infra.scale.work import Counters, Tokens, Work
 from shared.domain.models.tokens import estimate_tokens
 
@@ -46,16 +47,10 @@ KNOWN_FACTS = 100
 """As many as a conversation's model is shown at most; a library of months has them."""
 PATIENCE_S = 60.0
 ANSWER_TOKENS = 250
-_SCRIPT = [
-    {
-        "tool_calls": [
-            {"name": "search_conversations", "arguments": json.dumps({"query": "Lisbon"})}
-        ]
-    },
-    {"tokens": ANSWER_TOKENS},
-]
-QUESTION = f"What did I say about the train to Lisbon? [[script {json.dumps(_SCRIPT)}]]"
-"""Each question searches once, which is more than people's questions do."""
+_SEARCH = {
+    "tool_calls": [{"name": "search_conversations", "arguments": json.dumps({"query": "Lisbon"})}]
+}
+_ANSWER = {"tokens": ANSWER_TOKENS}
 OUTPUTS: Mapping[str, Any] = {
     "extraction": {
         "structure": {
@@ -176,8 +171,10 @@ async def _visit(server: ServerProcess, recordings: Sequence[Any], token: str) -
 
 
 async def _ask_all(server: ServerProcess, token: str) -> None:
-    for _ in range(TURNS):
-        await ask(server.port, QUESTION, token=token)
+    for number in range(TURNS):
+        script = [_SEARCH, _ANSWER] if number < USAGE.searching_of_ten_turns else [_ANSWER]
+        question = f"What did I say about the train to Lisbon? [[script {json.dumps(script)}]]"
+        await ask(server.port, question, token=token)
 
 
 class _Meter:

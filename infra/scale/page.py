@@ -49,7 +49,7 @@ pages. Nothing of it was measured in a cloud.
 
 A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, is heard live for {USAGE.live_minutes_a_day:g}, gets {USAGE.notifications_a_day:g}
 notifications and asks {USAGE.library_requests_a_day:g} times for lists. One in {1 / USAGE.sound_kept:g} keeps sound. At the peak everything comes {USAGE.peak_factor:g} times as often. A library
-holds {USAGE.months_stored:g} months. Every question searches once; the provider's cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
+holds {USAGE.months_stored:g} months. Of ten questions {USAGE.searching_of_ten_turns} search, the others are answered by what is known; the provider's cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
 """
 
 

@@ -11,7 +11,8 @@ class Usage:
     """What an average user does on a day; at the peak, everything comes `peak_factor` times as often.
 
     A turn of an answer streams for `turn_s`. A conversation is processed in `processing_s`, its two
-    model calls included; what follows an answer takes `after_turn_s`. Tools are called in one of
+    model calls included; what follows an answer takes `after_turn_s`. `searching_of_ten_turns` are not answered by what is
+    found before the model is asked: `make eval-answers` counts 15 %. Tools are called in one of
     `turns_a_tool_call`. A library is stored for `months_stored`. A device is connected and heard for
     `live_minutes_a_day`; `sound_kept` is the part of users who keep that sound, by `sound_kb_a_minute`. In `search_page_s` a
     page of users whose events may be lost is listed, and the next one asked for.
@@ -32,6 +33,7 @@ class Usage:
     delivery_s: float = 0.5
     request_s: float = 0.2
     turns_a_tool_call: float = 3.0
+    searching_of_ten_turns: int = 2
     tool_call_s: float = 2.0
     instance_load: float = 0.7
     turn_traffic_kb: float = 30.0

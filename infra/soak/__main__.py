@@ -1,4 +1,4 @@
-"""Command `make soak`: print what a soak lost and doubled, and what grew."""
+"""Command `make soak`: print what a soak lost, doubled and left over, and what grew."""
 
 import argparse
 import asyncio
@@ -27,7 +27,9 @@ def main() -> int:
         logs=options.logs,
     )
     outcome = asyncio.run(play_soak(plan))
-    for finding in [*outcome.findings.lost, *outcome.findings.doubled][:SHOWN_FINDINGS]:
+    findings = outcome.findings
+    all_found = [*findings.lost, *findings.doubled, *findings.left_over]
+    for finding in all_found[:SHOWN_FINDINGS]:
         print(f"keepsake: {finding}")
     for error in outcome.errors[:SHOWN_FINDINGS]:
         print(f"keepsake: {error[:2000]}")
@@ -40,10 +42,16 @@ def build_figures(outcome: Outcome) -> Sequence[Figure]:
     samples = outcome.samples
     return [
         *(Figure(f"answers {name}", count) for name, count in outcome.findings.outcomes.items()),
+        *(Figure(f"changes: {name}", count) for name, count in outcome.changes.items()),
         Figure("processes killed", outcome.kill_count),
         *(Figure(name, count) for name, count in outcome.faults.items()),
         Figure("lost", len(outcome.findings.lost), target=0),
         Figure("doubled", len(outcome.findings.doubled), target=0),
+        Figure(
+            "merged, deleted or erased, and there all the same",
+            len(outcome.findings.left_over),
+            target=0,
+        ),
         Figure("messages left over", outcome.waiting_count),
         Figure("errors logged", len(outcome.errors)),
         Figure("memory at the end", samples[-1].memory_mb if samples else None, "MB"),

@@ -1,7 +1,7 @@
 """Checks after a soak: what people received against what is stored."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,11 +11,15 @@ from infra.soak.world import Row, Rows, World
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """How many answers ended how, and what was lost or doubled, each in a sentence."""
+    """How many answers ended how, and what was lost, doubled or left over, each in a sentence.
+
+    Left over is what was merged, deleted or erased, and is there all the same.
+    """
 
     outcomes: Mapping[str, int]
     lost: Sequence[str]
     doubled: Sequence[str]
+    left_over: Sequence[str]
 
 
 async def check_people(world: World, people: Sequence[Person]) -> Findings:
@@ -25,6 +29,10 @@ async def check_people(world: World, people: Sequence[Person]) -> Findings:
         Counter(outcome for _, rows in stored for outcome in _list_outcomes(rows)),
         [found for person, rows in stored for found in _find_lost(person, rows)],
         [found for person, rows in stored for found in _find_doubled(person, rows)],
+        [
+            *(found for person, rows in stored for found in _find_left_over(person, rows)),
+            *[found for person in people async for found in _find_ended(world, person)],
+        ],
     )
 
 
@@ -42,6 +50,9 @@ def _find_lost(person: Person, rows: Rows) -> Iterator[str]:
     for name in person.conversation_ids:
         if states.get(name) != "completed":
             yield f"conversation {name}: {states.get(name, 'not stored')}"
+    names = [row["name"] for row in rows["people"]]
+    if names != [person.friend_name] and person.friend_name:
+        yield f"{person.uid}: the friend is {names} and not {person.friend_name!r}"
 
 
 def _find_lost_parts(
@@ -86,6 +97,26 @@ def _find_doubled(person: Person, rows: Rows) -> Iterator[str]:
     for name, count in tasks.items():
         if count > 1:
             yield f"conversation {name}: {count} tasks for one promise"
+
+
+def _find_left_over(person: Person, rows: Rows) -> Iterator[str]:
+    """Find conversations that their owner does not have any more, but those that a merge hides, and their tasks."""
+    for row in rows["conversations"]:
+        if row["id"] not in person.conversation_ids and not row.get("merged_into"):
+            yield f"conversation {row['id']}: it is stored, and its owner has it no more"
+    for row in rows["action_items"]:
+        if row["conversation_id"] in person.deleted_ids:
+            yield f"conversation {row['conversation_id']}: it is gone, and its task is not"
+
+
+async def _find_ended(world: World, person: Person) -> AsyncIterator[str]:
+    """Find what is left of accounts that were erased, and of sessions that were ended."""
+    for uid in person.erased_uids:
+        for kind, rows in (await world.load_rows(uid)).items():
+            if rows:
+                yield f"{uid}: {len(rows)} {kind} of an erased account"
+    for _ in await person.find_open_sessions():
+        yield f"{person.uid}: a session that was ended lets in"
 
 
 def _find_repeats(question: Question) -> Iterator[str]:

@@ -21,7 +21,7 @@ from infra.soak.firestore_rows import count_rows, load_rows
 from infra.soak.instances import Instance
 from infra.soak.model import run_model
 from infra.soak.world import COLLECTIONS, Rows
-from tests.cloud_local.cloud import sign_up
+from tests.cloud_local.cloud import sign_in
 from tests.cloud_local.functions import build_environments, choose_urls, name_trigger_audiences
 from tests.cloud_local.google_tokens import GoogleTokens
 from tests.cloud_local.stand_ins import PROJECT, StandIns, run_stand_ins
@@ -31,7 +31,7 @@ STEADY = ("chat", "process_conversation")
 BUSY = ("chat", "library", "process_conversation", "after_turn")
 SINGLE = (
     "on_conversation_written", "on_conversation_processed", "sweep", "close_run", "tool_proxy",
-    "record_dead_letter", "end_stretch", "mark_owner", "renew_texts", "summarise_day", "deliver_notification",
+    "record_dead_letter", "end_stretch", "erase_account", "mark_owner", "renew_texts", "summarise_day", "deliver_notification",
 )  # fmt: skip
 """All that asking and recording leads to; the other functions are not started."""
 SWEEP_EVERY_S = 60.0
@@ -57,7 +57,7 @@ class CloudWorld:
         return self.urls[_find_function(path.partition("?")[0])]
 
     async def sign_in(self, name: str) -> tuple[str, str]:
-        return await asyncio.to_thread(sign_up, self.stand_ins.auth, f"{name}@example.com")
+        return await asyncio.to_thread(sign_in, self.stand_ins.auth, f"{name}@example.com")
 
     async def kill_next(self) -> None:
         instance = next(self.mortals)

@@ -15,8 +15,10 @@ import anyio
 
 from infra.emulators.process import find_free_port
 from infra.local.routing import ROOT, EntryPoint
-from infra.soak.servers import MAX_SKEW_S, read_errors
+from infra.soak.servers import read_errors
 
+MAX_SKEW_S = 300.0
+"""The clocks of machines are put right by the store's answers, however wrong they are."""
 START_TIMEOUT_S = 180.0
 POLL_S = 0.1
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
@@ -62,23 +63,64 @@ class Question:
 
 @dataclass(slots=True, kw_only=True)
 class Person:
-    """One user at several processes; `find_origin` chooses one for a path, each time another."""
+    """One user at several processes; `find_origin` chooses one for a path, each time another.
 
-    uid: str
-    token: str
+    What is stored of them must be what they know of: `erased_uids` are who they were before they erased that account,
+    `ended_tokens` those of sessions that they ended.
+    """
+
+    name: str
+    sign_in: Callable[[str], Awaitable[tuple[str, str]]]
     http: httpx.AsyncClient
     find_origin: Callable[[str], str]
     random: Random
+    uid: str = ""
+    token: str = ""
+    question_count: int = 0
+    changes: Counter[str] = field(default_factory=Counter)
     questions: list[Question] = field(default_factory=list)
     conversation_ids: list[str] = field(default_factory=list)
+    deleted_ids: set[str] = field(default_factory=set)
+    friend_name: str = ""
+    erased_uids: list[str] = field(default_factory=list)
+    ended_tokens: list[str] = field(default_factory=list)
 
-    async def ask_while(self, is_time: Callable[[], bool]) -> None:
-        """Ask, and record a conversation, one after the other."""
-        while is_time():
-            key = f"{self.uid}-{len(self.questions)}"
-            self.questions.append(Question(key=key, answer=self._choose_answer(key)))
-            await self._ask(self.questions[-1])
-            await self._record_conversation(key)
+    async def enter(self) -> None:
+        """Sign in, until the session is accepted."""
+        while True:
+            self.uid, self.token = await self.sign_in(f"{self.name}-{len(self.erased_uids)}")
+            if (await self.send("GET", "/v1/users/people")).is_success:
+                return
+            await asyncio.sleep(RETRY_S)
+
+    async def enter_again(self) -> None:
+        """Begin another session in place of one that was ended."""
+        self.ended_tokens.append(self.token)
+        await self.enter()
+
+    async def become_another(self) -> None:
+        """Know nothing any more, under another name."""
+        self.erased_uids.append(self.uid)
+        self.questions, self.conversation_ids = [], []
+        self.deleted_ids, self.friend_name = set(), ""
+        await self.enter_again()
+
+    async def find_open_sessions(self) -> Sequence[str]:
+        """Return the tokens that let in though their session was ended."""
+        tokens = {token: {"Authorization": f"Bearer {token}"} for token in self.ended_tokens}
+        return [
+            token
+            for token, headers in tokens.items()
+            if (await self.send("GET", "/v1/users/people", headers=headers)).is_success
+        ]
+
+    async def act(self) -> None:
+        """Ask, and record a conversation."""
+        key = f"{self.uid}-{len(self.questions)}"
+        self.question_count += 1
+        self.questions.append(Question(key=key, answer=self._choose_answer(key)))
+        await self._ask(self.questions[-1])
+        await self._record_conversation(key)
 
     def _choose_answer(self, key: str) -> str:
         words = [f"word{n}" for n in range(self.random.randrange(5, 60))]
@@ -113,11 +155,24 @@ class Person:
         """Post a conversation until it is accepted; a repeat has the same id."""
         self.conversation_ids.append(name)
         body = _build_conversation(name)
+        (await self.send("POST", "/v1/conversations", json=body)).raise_for_status()
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        """Repeat a request until it is answered, and not by a fault or for being one too many."""
         while True:
             with suppress(httpx.TransportError):
-                url = self._at("/v1/conversations")
-                if (await self.http.post(url, json=body, headers=self._headers)).is_success:
-                    return
+                answer = await self.http.request(
+                    method, self._at(path), json=json, headers=headers or self._headers
+                )
+                if answer.status_code < 500 and answer.status_code != 429:
+                    return answer
             await asyncio.sleep(RETRY_S)
 
     @property

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import Literal, get_args
 import httpx
 
 from infra.progress import draw_progress_bar
+from infra.soak.changes import change_something
 from infra.soak.checks import Findings, check_people
 from infra.soak.embedded_world import open_embedded_world
 from infra.soak.person import Person
@@ -49,6 +51,7 @@ class Outcome:
 
     plan: Plan
     findings: Findings
+    changes: Counter[str]
     kill_count: int
     faults: Mapping[str, int]
     waiting_count: int
@@ -84,7 +87,7 @@ class _Soak:
 
     async def _ask_all(self, is_time: Callable[[], bool]) -> None:
         """Return when everybody has the end of their last answer, or nobody gets one any more."""
-        asking = [asyncio.create_task(person.ask_while(is_time)) for person in self.people]
+        asking = [asyncio.create_task(_live(person, is_time)) for person in self.people]
         await asyncio.wait(asking, timeout=self.plan.seconds + ANSWER_TIMEOUT_S)
         for task in asking:
             task.cancel()
@@ -110,17 +113,17 @@ class _Soak:
             await asyncio.sleep(SAMPLE_S)
 
     async def _take_sample(self) -> None:
-        questions = sum(len(person.questions) for person in self.people)
+        questions = sum(person.question_count for person in self.people)
         rows = await self.world.count_rows()
         self.samples.append(take_sample(self.world.steady_pids, rows=rows, questions=questions))
 
     async def wait_until_quiet(self) -> Findings:
-        """Return what is lost or doubled when all is handled, or does not get handled any more."""
+        """Return what is lost, doubled or left over when all is handled, or does not get handled any more."""
         least, deadline = math.inf, 0.0
         while True:
             waiting_count = await self.world.count_waiting()
             findings = await check_people(self.world, self.people)
-            left = waiting_count + len(findings.lost)
+            left = waiting_count + len(findings.lost) + len(findings.left_over)
             if left < least:
                 least, deadline = left, time.monotonic() + PATIENCE_S
             if not left or time.monotonic() > deadline:
@@ -138,6 +141,7 @@ async def play_soak(plan: Plan) -> Outcome:
         return Outcome(
             plan=plan,
             findings=await soak.wait_until_quiet(),
+            changes=sum((person.changes for person in people), Counter()),
             kill_count=soak.kill_count,
             faults=await world.count_faults(),
             waiting_count=await world.count_waiting(),
@@ -160,11 +164,18 @@ def _open_http() -> httpx.AsyncClient:
 
 
 async def _sign_in(world: World, name: str, random: Random, http: httpx.AsyncClient) -> Person:
-    uid, token = await world.sign_in(name)
-    return Person(
-        uid=uid,
-        token=token,
+    person = Person(
+        name=name,
+        sign_in=world.sign_in,
         http=http,
         find_origin=world.find_origin,
         random=Random(random.random()),
     )
+    await person.enter()
+    return person
+
+
+async def _live(person: Person, is_time: Callable[[], bool]) -> None:
+    while is_time():
+        await person.act()
+        await change_something(person)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 Row = Mapping[str, Any]
 Rows = Mapping[str, Sequence[Row]]
 """The documents of a user by collection."""
-COLLECTIONS = ("messages", "conversations", "action_items")
+COLLECTIONS = ("messages", "conversations", "action_items", "people")
 
 
 class World(Protocol):
@@ -19,7 +19,7 @@ class World(Protocol):
         """Return the address of a process that serves a path, or of a link to one."""
 
     async def sign_in(self, name: str) -> tuple[str, str]:
-        """Return the user id and the token of a new person."""
+        """Return the user id and a new token of a person, whose account is made the first time."""
 
     async def kill_next(self) -> None:
         """Kill a process as a crash does, and start it again with another clock."""

@@ -40,14 +40,17 @@ class Cloud:
 
     def sign_up(self, email: str) -> str:
         """Make an account at the Auth emulator; return its ID token."""
-        return sign_up(self.auth, email)[1]
+        return sign_in(self.auth, email)[1]
 
 
-def sign_up(auth: str, email: str) -> tuple[str, str]:
-    """Make an account at the Auth emulator; return its id and its ID token."""
-    url = f"http://{auth}/identitytoolkit.googleapis.com/v1/accounts:signUp?key=any"
+def sign_in(auth: str, email: str) -> tuple[str, str]:
+    """Return the id and a new ID token of an account at the Auth emulator, which is made the first time."""
+    url = f"http://{auth}/identitytoolkit.googleapis.com/v1/accounts"
     user = {"email": email, "password": "of a test", "returnSecureToken": True}
-    account = httpx.post(url, json=user).raise_for_status().json()
+    answer = httpx.post(f"{url}:signUp?key=any", json=user)
+    if answer.status_code == httpx.codes.BAD_REQUEST:
+        answer = httpx.post(f"{url}:signInWithPassword?key=any", json=user)
+    account = answer.raise_for_status().json()
     return account["localId"], account["idToken"]
 
 

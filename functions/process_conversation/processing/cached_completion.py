@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
+import anyio
+
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.counted_model import CountedModel
 from functions.process_conversation.processing.failures import ModelOutage
@@ -33,7 +35,9 @@ StoredAnswer = Mapping[str, Any]
 MAX_QUESTIONS = 2
 """How often an attempt asks for one answer, of which a part came malformed."""
 LAST_QUESTION_AFTER = timedelta(minutes=4)
-"""Past it an attempt asks nothing more: the platform ends a request after 540 seconds, and an answer may take 300."""
+"""Past it an attempt asks nothing more: the platform ends a request after 540 seconds, and an answer may take long."""
+LAST_ANSWER_AFTER = timedelta(minutes=8)
+"""Past it an attempt waits for no answer, but for that of a model on this machine, where nobody ends a request."""
 
 
 def _keep(answer: A) -> A:
@@ -102,8 +106,8 @@ async def complete_once(
     for _ in range(MAX_QUESTIONS):
         if answer is not None and answer.is_complete:
             return answer
-        _check_time(extraction)
-        new_answer = finish(await ask_model(extraction.model, role, prompt, schema))
+        time_left = _compute_time_left(extraction, role)
+        new_answer = finish(await ask_model(extraction.model, role, prompt, schema, time_left))
         answer = new_answer.add(answer) if answer is not None else new_answer
         record = {
             "prompt_version": prompt.version,
@@ -126,10 +130,12 @@ async def load_stored(
     return stored if stored is not None and stored["prompt_version"] in versions else None
 
 
-def _check_time(extraction: Extraction) -> None:
-    """Raises ModelOutage."""
-    if extraction.deps.clock.now() - extraction.began_at > LAST_QUESTION_AFTER:
+def _compute_time_left(extraction: Extraction, role: ModelRole) -> timedelta | None:
+    """Return how long an answer may take, None for as long as it takes. Raises ModelOutage."""
+    elapsed = extraction.deps.clock.now() - extraction.began_at
+    if elapsed > LAST_QUESTION_AFTER:
         raise ModelOutage("The next attempt goes on") from TimedOut("The attempt lasted long")
+    return None if extraction.model.describe(role).is_local else LAST_ANSWER_AFTER - elapsed
 
 
 def _require_serving(answer: A | None, prompt: Prompt) -> A:
@@ -139,9 +145,14 @@ def _require_serving(answer: A | None, prompt: Prompt) -> A:
     return answer
 
 
-async def ask_model(model: ChatModel, role: ModelRole, prompt: Prompt, schema: type[A]) -> A:
-    """Raises ModelOutage in place of Unavailable, and ModelFailed."""
+async def ask_model(
+    model: ChatModel, role: ModelRole, prompt: Prompt, schema: type[A], time_left: timedelta | None
+) -> A:
+    """Raises ModelOutage in place of Unavailable and past the time that is left, and ModelFailed."""
     try:
-        return await model.complete_structured(role, prompt, schema)
+        with anyio.fail_after(None if time_left is None else time_left.total_seconds()):
+            return await model.complete_structured(role, prompt, schema)
+    except TimeoutError as error:
+        raise ModelOutage("The answer took too long") from TimedOut(str(error))
     except Unavailable as error:
         raise ModelOutage("A model is away", retry_after_s=error.retry_after_s) from error

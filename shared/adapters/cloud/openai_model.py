@@ -60,7 +60,7 @@ T = TypeVar("T")
 _OPENAI_HOST = "api.openai.com"
 _CHUNK_TIMEOUT_S = 60.0
 """Longest time between two chunks; the caller bounds the whole turn."""
-_LOCAL_CHUNK_TIMEOUT_S = 900.0
+LOCAL_CHUNK_TIMEOUT_S = 900.0
 """A processor without a graphics card reads some hundred tokens a second, and says nothing before its first."""
 _FLEX_TIMEOUT_S = 90.0
 """Flex processing is slower; two attempts and one at the usual price end before a request does."""
@@ -114,7 +114,7 @@ class OpenaiModel:
         """
         self._clock = clock or SystemClock()
         self._is_local = is_local_url(base_url)
-        usual_timeout_s = _LOCAL_CHUNK_TIMEOUT_S if self._is_local else _CHUNK_TIMEOUT_S
+        usual_timeout_s = LOCAL_CHUNK_TIMEOUT_S if self._is_local else _CHUNK_TIMEOUT_S
         self._http = OpenaiHttp(
             api_key=api_key,
             base_url=base_url,

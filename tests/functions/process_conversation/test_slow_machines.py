@@ -1,19 +1,28 @@
 """Slow machines: what takes long is not lost, neither where attempts are cut off nor where one would be (D6, F2)."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from anyio import sleep_forever
+from anyio.lowlevel import checkpoint
 
-from functions.process_conversation.processing.cached_completion import LAST_QUESTION_AFTER
+from functions.process_conversation.processing.cached_completion import (
+    LAST_QUESTION_AFTER,
+    ask_model,
+)
+from functions.process_conversation.processing.failures import ModelOutage
+from functions.process_conversation.processing.model_outputs import WholeOutput
 from functions.process_conversation.upkeep.dead_letters import record_dead_letter
 from functions.process_conversation.upkeep.sweep import sweep
+from infra.local.queue_worker import TIMEOUT_S
+from shared.adapters.cloud.openai_model import LOCAL_CHUNK_TIMEOUT_S
 from shared.data.store.codec import load
 from shared.domain.conversations.claim import FIRST_WAIT, Claim
 from shared.domain.conversations.conversation import Segment
-from shared.domain.errors import Unavailable
+from shared.domain.errors import TimedOut, Unavailable
 from shared.domain.models.model import ModelRole, Prompt
 from tests.fault_injection import Crash
 from tests.fixtures.processing import (
@@ -48,9 +57,11 @@ LONG_TALK = build_test_conversation(
 class SlowModel(WindowedModel):
     """A model that reads a long transcript in many parts; `after_answer` happens behind each."""
 
+    before_answer: Callable[[], Awaitable[None]] = staticmethod(checkpoint)
     after_answer: Callable[[], None] = staticmethod(lambda: None)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: Any) -> Any:
+        await self.before_answer()
         answer = await super().complete_structured(role, prompt, schema)
         self.after_answer()
         return answer
@@ -146,3 +157,17 @@ async def test_an_answer_that_never_comes_waits_longer_each_time_f2(world, model
         await go_on(world)
 
     assert waits == [FIRST_WAIT * 2**n for n in range(4)]
+
+
+async def test_an_answer_that_outlasts_its_request_ends_before_it_and_waits_f2(model) -> None:
+    model.before_answer = sleep_forever
+    prompt = Prompt(name="process_conversation/whole", version="1", instructions="", data={})
+
+    with pytest.raises(ModelOutage) as outage:
+        await ask_model(model, "standard", prompt, WholeOutput, timedelta(microseconds=1))
+
+    assert isinstance(outage.value.__cause__, TimedOut)
+
+
+def test_a_delivery_here_outlasts_the_answer_of_a_model_on_this_machine_f2() -> None:
+    assert LAST_QUESTION_AFTER.total_seconds() + LOCAL_CHUNK_TIMEOUT_S < TIMEOUT_S

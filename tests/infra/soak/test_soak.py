@@ -10,7 +10,9 @@ async def test_nothing_is_lost_or_doubled_while_processes_die_and_links_break_d9
 
     assert outcome.findings.lost == []
     assert outcome.findings.doubled == []
+    assert outcome.findings.left_over == []
     assert outcome.waiting_count == 0
     assert outcome.errors == []
+    assert outcome.changes.total() > 0
     assert outcome.kill_count > 0
     assert outcome.faults["messages that came again"] > 0

@@ -15,7 +15,7 @@ from shared.domain.errors import Unavailable
 from tests.fakes import FixedClock
 
 LONGEST_TRIP = timedelta(seconds=1)
-skews = st.timedeltas(timedelta(seconds=-5), timedelta(seconds=5))
+skews = st.timedeltas(timedelta(minutes=-5), timedelta(minutes=5))
 legs = st.timedeltas(timedelta(), LONGEST_TRIP / 2)
 trips = st.tuples(legs, legs)
 
