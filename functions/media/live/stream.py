@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Coroutine
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,7 +31,7 @@ from functions.media.live.closing import (
 )
 from functions.media.live.kept_sound import KeptSound
 from functions.media.live.late_sound import LateSound, transcribe_later
-from functions.media.live.listeners import Listeners, SoundCalls, find_listeners
+from functions.media.live.listeners import Listeners, SoundCalls, Work, find_listeners
 from functions.media.live.live_schemas import (
     ListenQuery,
     PhotoChunkIn,
@@ -167,24 +168,21 @@ class Stream:
             asyncio.TaskGroup() as tasks,
         ):
             self._tasks = tasks
-            told = tasks.create_task(self._guard(self._tell(hearing)))
-            others = [
-                tasks.create_task(self._guard(work))
-                for work in (self._receive(hearing), self._watch(hearing))
-            ]
+            told = self._start(self._tell, hearing)
+            others = [self._start(work, hearing) for work in (self._receive, self._watch)]
             await self._send(build_status("ready", "Listening"))
             closing = await self._closing
             for task in others:
                 task.cancel()
-            self._start(self._sound_calls.finish())
+            self._start(self._sound_calls.finish)
             await self._drain(hearing, told)
-            await self._guard(self._keep_sound(hearing, is_over=True))
+            await self._guard(partial(self._keep_sound, hearing, is_over=True))
             for task in self._followers:
                 task.cancel()
         return closing
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        return self._tasks.create_task(self._guard(work))
+    def _start(self, work: Work, *args: Any) -> asyncio.Task[None]:
+        return self._tasks.create_task(self._guard(work, *args))
 
     def _open_hearing(self) -> AbstractAsyncContextManager[LiveHearing]:
         query = self._caller.query
@@ -192,10 +190,10 @@ class Stream:
             return nullcontext(Unheard())
         return self._deps.live_transcriber.open(language=query.language_code)
 
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guard(self, work: Work, *args: Any) -> None:
         """Let what fails end the stream in good order, with what was heard."""
         try:
-            await work
+            await work(*args)
         except KeepsakeError as error:
             self._end(explain(error))
         except WebSocketDisconnect:
@@ -210,7 +208,7 @@ class Stream:
 
         What is left is transcribed later: a slow machine, or one that has much to hear, loses no word.
         """
-        work = [self._start(hearing.end()), told]
+        work = [self._start(hearing.end), told]
         ended = asyncio.create_task(asyncio.wait(work))
         heard_until = -1.0
         while not ended.done() and hearing.heard_until > heard_until:
@@ -222,7 +220,7 @@ class Stream:
             for task in work:
                 task.cancel()
             await ended
-        await self._guard(self._give_up(hearing))
+        await self._guard(self._give_up, hearing)
 
     async def _give_up(self, hearing: LiveHearing) -> None:
         """Have sound that waits to be heard transcribed later, as a part of its conversation."""
@@ -394,7 +392,7 @@ class Stream:
             if conversation is not None:
                 event = build_conversation_event("memory_processing_started", conversation)
                 await self._send(event)
-                self._followers.append(self._start(self._tell_when_processed(conversation.id)))
+                self._followers.append(self._start(self._tell_when_processed, conversation.id))
             return
         if step.is_final and step.segments:
             step = await self._store(step)

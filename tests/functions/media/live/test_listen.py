@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import gc
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -182,6 +183,20 @@ async def test_no_word_is_lost_or_doubled_wherever_a_socket_is_cut_l3(
     assert sorted(said) == expected
 
 
+@pytest.mark.parametrize("messages", range(2))
+async def test_a_line_that_breaks_at_once_leaves_no_work_that_never_began_l3(
+    world, messages: int
+) -> None:
+    """Python warns of it, which fails a test."""
+    device = build_device(build(world), world)
+    device.most_messages = messages
+    await device.connect()
+    await device.wait()
+
+    assert len(device.messages) == messages
+    gc.collect()
+
+
 async def test_two_devices_at_once_are_two_conversations_l3(world) -> None:
     phone = await connect(world, build(world, (1, 2, "On the phone.")))
     pendant = await connect(world, build(world, (1, 2, "On the pendant.")), source="phone")
@@ -249,11 +264,11 @@ async def test_without_a_transcriber_what_to_set_is_said(world) -> None:
 
 
 async def test_streams_and_seconds_of_a_user_are_bounded_l3(world) -> None:
-    app = build(world, limits={"recorded_seconds": 60})
+    app = build(world, limits={"recorded_seconds": 100})
     devices = [await connect(world, app, phone=f"p{n}") for n in range(MAX_STREAMS + 1)]
     await devices[0].play(31)
     await devices[0].wait()
-    late = await connect(world, build(world, limits={"recorded_seconds": 60}))
+    late = await connect(world, build(world, limits={"recorded_seconds": 100}))
 
     assert [device.status for device in devices] == [None] * MAX_STREAMS + [429]
     assert devices[0].close is not None
