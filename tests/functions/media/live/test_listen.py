@@ -596,7 +596,7 @@ async def test_times_of_the_app_lie_in_its_sound_whatever_it_says(world, seconds
 
 async def test_a_device_that_never_reads_holds_nothing_up(world) -> None:
     deps = build_listen_deps(world, ScriptedLiveTranscriber([(0, 1, "Kept."), (1, 2, "Too.")]))
-    device = await connect(world, build_application(deps, send_timeout_s=0.01))
+    device = await connect(world, build_application(deps, send_timeout_s=0.2))
     device.reads = False
     await device.play(2)
     await device.wait()
