@@ -26,11 +26,16 @@ class LateSound:
 
 
 async def transcribe_later(
-    deps: ListenDeps, uid: UserId, live: LiveConversation, sounds: Sequence[LateSound]
+    deps: ListenDeps,
+    uid: UserId,
+    live: LiveConversation,
+    sounds: Sequence[LateSound],
+    *,
+    language: str | None,
 ) -> None:
     """Store sounds of a live conversation, in their order, and have them transcribed as one.
 
-    Raises NotFound where the conversation was deleted, QuotaExceeded and Unavailable.
+    `language` is ISO 639-1 where the device named one: others may be spoken behind the first words. Raises NotFound where the conversation was deleted, QuotaExceeded and Unavailable.
     """
     samples = _join(sounds)
     recording = Recording(
@@ -39,7 +44,7 @@ async def transcribe_later(
         size=0,
         media_type="audio/x-wav",
         started_at=sounds[0].began_at,
-        language=live.language,
+        language=language,
         source=live.source,
         target_id=live.id,
     )

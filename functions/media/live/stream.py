@@ -239,7 +239,10 @@ class Stream:
                 await self._end_conversation()
             said = await self._store(self._session.place(begin, end))
         try:
-            await transcribe_later(self._deps, self._uid, said.conversation, sounds)
+            language = self._caller.query.language_code
+            await transcribe_later(
+                self._deps, self._uid, said.conversation, sounds, language=language
+            )
         except (NotFound, QuotaExceeded, Unavailable) as error:
             telemetry.warning("live_words_lost", error=type(error).__name__)
 

@@ -138,3 +138,18 @@ async def test_late_sound_of_nobody_leaves_nothing_l3(world) -> None:
 
     assert await list_said(world) == []
     assert world.blobs.files == {}
+
+
+@pytest.mark.parametrize(("named", "expected"), [("multi", None), ("de", "de")])
+async def test_late_sound_has_the_language_that_the_device_named_l3(
+    world, named: str, expected: str | None
+) -> None:
+    """Where it named none, the first words are no sign of the next."""
+    device = build_slow_device(world, 1)
+    device.query["language"] = named
+    await device.connect()
+    await say(world, device, 2)
+    await leave(world, device)
+    [recording] = await list_late(world)
+
+    assert recording.language == expected

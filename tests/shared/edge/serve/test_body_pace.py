@@ -36,7 +36,7 @@ def build_request(clock: FixedClock, chunks: Sequence[bytes], *, every_s: float)
         (1_000_000, 100.0, 1_000),
     ],
 )
-async def test_a_trickle_is_refused_and_a_steady_stream_is_not_g7(
+async def test_a_trickle_is_refused_and_a_steady_stream_is_not_s4(
     chunk_bytes: int, every_s: float, received: int
 ) -> None:
     clock, count, statuses = FixedClock(), 0, list[int]()
@@ -51,7 +51,7 @@ async def test_a_trickle_is_refused_and_a_steady_stream_is_not_g7(
     assert statuses == [408] * (received < 1_000)
 
 
-async def test_a_body_that_stops_coming_is_refused_g7() -> None:
+async def test_a_body_that_stops_coming_is_refused_s4() -> None:
     request = build_request(FixedClock(), [], every_s=0)
 
     with pytest.raises(RequestRejected) as refusal:
