@@ -210,7 +210,8 @@ def transcriber() -> ports.Transcriber:
 def live_transcriber() -> ports.LiveTranscriber:
     """Build what turns speech into text while it is spoken: a provider that LIVE_TRANSCRIPTION names, else windows of voice.
 
-    Windows are heard by what transcribes files; guesses cost nothing where that is this machine.
+    Windows are heard as files are. On this machine that is a process of their own, so that none waits behind an hour
+    of a file, and guesses cost nothing.
     """
     chosen, url = settings().live_transcription, settings().openai_base_url
     if chosen == "deepgram":
@@ -226,8 +227,10 @@ def live_transcriber() -> ports.LiveTranscriber:
         )
     from shared.adapters.windowed_transcriber import WindowedTranscriber
 
-    is_local = settings().speech_packages is not None
-    return WindowedTranscriber(transcriber(), clock(), shows_guesses=is_local)
+    if packages := settings().speech_packages:
+        own = _build_local_transcriber(packages, settings().speech_model)
+        return WindowedTranscriber(own, clock(), shows_guesses=True)
+    return WindowedTranscriber(transcriber(), clock(), shows_guesses=False)
 
 
 def _build_local_transcriber(packages: Path, model: str) -> ports.Transcriber:

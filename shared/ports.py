@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from shared.domain.value import value
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+    from collections.abc import (
+        AsyncGenerator,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Collection,
+        Mapping,
+        Sequence,
+    )
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -24,7 +32,7 @@ if TYPE_CHECKING:
     from shared.domain.apps.tool_data import ToolData
     from shared.domain.chats.safety import Moderation
     from shared.domain.chats.voice_session import RealtimeSecret, RealtimeSetup
-    from shared.domain.conversations.speech import Hearing, Transcription, Voice
+    from shared.domain.conversations.speech import Hearing, Transcription, Voice, Window
     from shared.domain.ids import UserId
     from shared.domain.models.model import (
         ModelEvent,
@@ -301,7 +309,7 @@ class LiveHearing(Protocol):
         """Until when everything that was said has been told."""
 
     async def hear(self, samples: bytes) -> None:
-        """Take 16-bit samples of SAMPLE_RATE, mono; waits while too many wait to be heard."""
+        """Take 16-bit samples of SAMPLE_RATE, mono."""
 
     async def flush(self) -> None:
         """Tell what was said so far without waiting for more sound."""
@@ -309,8 +317,14 @@ class LiveHearing(Protocol):
     async def end(self) -> None:
         """Take no more sound: iterate() ends once everything has been told."""
 
-    def iterate(self) -> AsyncIterator[Hearing]:
+    def iterate(self) -> AsyncGenerator[Hearing, None]:
         """Yield what is said, in its order. Raises Unavailable and ModelFailed."""
+
+    def give_up(self) -> Sequence[Window]:
+        """Return the sound that waits, of which nothing will be told, because it is heard another way.
+
+        None of what is being heard in this moment, nor of what is a provider's by now.
+        """
 
 
 class Realtime(Protocol):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median, quantiles
 
 from functions.media.live.application import build_application
@@ -90,6 +91,7 @@ async def _measure_latency() -> list[Figure]:
         return [Figure(f"live words: {name}", None, "s") for name in _LATENCIES]
     with open_folder() as folder:
         samples = _speak(voice, folder / "story.wav")
+    began_cpu_s = _measure_children_s()
     async with aclosing(_build_local(speech)) as local:
         transcriber = _TimedTranscriber(local)
         live = WindowedTranscriber(transcriber, SystemClock(), shows_guesses=True)
@@ -100,12 +102,22 @@ async def _measure_latency() -> list[Figure]:
     values = [
         value for each in (shown, final) for value in (median(each), quantiles(each, n=20)[-1])
     ]
-    figures = [Figure("live words: a decode", decode_s, "s")]
+    share = (_measure_children_s() - began_cpu_s) / (len(samples) / (2 * SAMPLE_RATE))
+    figures = [
+        Figure("live words: a decode", decode_s, "s"),
+        Figure("live words: time of a processor for a second of sound", share, "s"),
+    ]
     for name, value in zip(_LATENCIES, values, strict=True):
         target = MAX_WORDS_S if name == "shown: p50" else None
         figures.append(Figure(f"live words: {name}", value, "s", target=target))
         figures.append(Figure(f"live words: {name}", value / decode_s, "decodes"))
     return figures
+
+
+def _measure_children_s() -> float:
+    """Return the processor's time of the programs that this process started, and that have ended."""
+    usage = getrusage(RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _build_local(speech: LocalSpeech) -> LocalTranscriber:

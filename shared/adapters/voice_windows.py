@@ -9,8 +9,7 @@ Also called: voice activity detection, VAD, endpointing.
 from array import array
 from collections.abc import Iterator
 
-from shared.domain.conversations.speech import SAMPLE_RATE
-from shared.domain.value import value
+from shared.domain.conversations.speech import SAMPLE_RATE, Window
 
 FRAME_S = 0.03
 PAUSE_S = 0.6
@@ -31,18 +30,6 @@ _FLOOR_RISE = 1.005
 _STEP = 4
 """One sample of so many tells how loud it is; all of them would take a processor four times as long."""
 _FRAME_BYTES = 2 * round(FRAME_S * SAMPLE_RATE)
-
-
-@value
-class Window:
-    """16-bit samples of SAMPLE_RATE, mono, from `start` in seconds of the stream."""
-
-    start: float
-    samples: bytes
-
-    @property
-    def end(self) -> float:
-        return self.start + len(self.samples) / (2 * SAMPLE_RATE)
 
 
 class VoiceWindows:

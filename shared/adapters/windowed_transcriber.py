@@ -1,24 +1,23 @@
 """LiveTranscriber over any Transcriber: it hears windows of voice, each as soon as it ends.
 
-Where hearing costs nothing, an open window is heard meanwhile too, to show what is likely being said.
+Where hearing costs nothing, an open window is heard meanwhile too, to show what is likely being said, for at most
+half of the time.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from shared.adapters.voice_windows import VoiceWindows, Window
-from shared.domain.conversations.speech import Hearing, Transcription
+from shared.adapters.voice_windows import VoiceWindows
+from shared.domain.conversations.speech import Hearing, Transcription, Window
 from shared.domain.errors import Unavailable
 from shared.library.sound import build_wav
 from shared.ports import Clock, LiveHearing, Transcriber
 
 GUESS_STEP_S = 1.5
 """How much more must be spoken before an open window is heard again."""
-MAX_WAITING = 2
-"""Windows that wait to be heard; while there are more, no sound is taken."""
 RETRY_DELAYS_S = (1.0, 3.0)
 
 
@@ -55,8 +54,10 @@ class _WindowedHearing:
         self._shows_guesses = shows_guesses
         self._windows = VoiceWindows()
         self._waiting = deque[Window]()
+        self._is_busy = False
         self._is_ended = False
         self._guessed_until = 0.0
+        self._took_s = 0.0
         self._changed = asyncio.Condition()
 
     @property
@@ -65,7 +66,6 @@ class _WindowedHearing:
 
     async def hear(self, samples: bytes) -> None:
         async with self._changed:
-            await self._changed.wait_for(lambda: len(self._waiting) <= MAX_WAITING)
             self._waiting.extend(self._windows.add(samples))
             self._changed.notify_all()
 
@@ -80,17 +80,22 @@ class _WindowedHearing:
             self._is_ended = True
             self._changed.notify_all()
 
-    async def iterate(self) -> AsyncIterator[Hearing]:
+    def give_up(self) -> Sequence[Window]:
+        given_up = [self._waiting.pop() for _ in range(len(self._waiting) - self._is_busy)]
+        return given_up[::-1]
+
+    async def iterate(self) -> AsyncGenerator[Hearing, None]:
         while True:
             async with self._changed:
                 await self._changed.wait_for(self._has_work)
             if self._waiting:
-                hearing = await self._transcribe(self._waiting[0], is_final=True)
-                yield hearing
-                async with self._changed:
-                    self._waiting.popleft()
-                    self._guessed_until = 0.0
-                    self._changed.notify_all()
+                self._is_busy = True
+                try:
+                    yield await self._transcribe(self._waiting[0], is_final=True)
+                finally:
+                    self._is_busy = False
+                self._waiting.popleft()
+                self._guessed_until = 0.0
             elif self._is_ended:
                 return
             else:
@@ -108,10 +113,12 @@ class _WindowedHearing:
         if open_until is None:
             return False
         begin = max(self._windows.quiet_until, self._guessed_until)
-        return open_until - begin >= GUESS_STEP_S
+        return open_until - begin >= max(GUESS_STEP_S, self._took_s)
 
     async def _transcribe(self, window: Window, *, is_final: bool) -> Hearing:
+        began_at = self._clock.now()
         heard = await self._ask(window)
+        self._took_s = (self._clock.now() - began_at).total_seconds()
         return Hearing(
             utterances=tuple(
                 replace(

@@ -1,17 +1,20 @@
 """Secrets that people tell: the next word with a digit or a sign behind a name such as "my password is".
 
-The names in many languages are data (secret_names.json).
+So are the words of a wallet beside their name, and what stands behind a login and a slash. The names in many
+languages are data (secret_names.json).
 """
 
 import json
 import re
-import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
+from unicodedata import normalize
 
 from shared.security.plain_form import WORD_END, PlainForm
+from shared.security.word_runs import find_word_runs
 
 _Group = Literal["passwords", "codes", "keys"]
 """Digits alone are a code; a password if a word such as `is` leads to them; never a key."""
@@ -26,21 +29,76 @@ _MIN_BARE_CHARS: Final = 6
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
+_MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
+_MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
+_LOGIN_PAIR: Final = re.compile(
+    r"(?:[ ]{0,3}[:=-]|[ ])[ ]{0,3}[^\s/|:,;]{1,60}(?:[ ]{1,3}[/|]{1,2}[ ]{0,3}|[/|]{1,2}[ ]{1,3})([^\s,;]{4,200})"
+)
+"""Name and password, as in `login: anna / hunter2`; without a space it may be a path."""
+_ALONE: Final = re.compile(r"[ ]{0,3}[:=][ ]{0,3}([^\W\d_]{6,60})[ ]{0,3}(?:$)", re.MULTILINE)
+"""A password of letters alone on its line."""
+_NEAR_CHARS: Final = 80
+"""So far from its name may the first or the last word of a recovery phrase stand."""
 _CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
 
 
 def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
     """Yield the spans of values behind the name of a secret."""
     lowered = plain.text.lower()
-    for name, group in _load_names().items():
+    for group, names in _load_names().items():
+        for place in _find_names(plain, lowered, names):
+            yield from _find_values(plain, lowered, place, group)
+    for _, end in _find_names(plain, lowered, _load_logins()):
+        pair = _LOGIN_PAIR.match(plain.words, end)
+        secret = pair[1].rstrip(".") if pair else ""
+        if pair and _is_secret(secret, min_chars=_MIN_CHARS, is_linked=True, digits_count=False):
+            yield pair.start(1), pair.start(1) + len(secret)
+    yield from _find_recovery_phrases(plain.text, lowered)
+
+
+def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Yield where names stand as words, or as the end of one."""
+    for name in names:
         start = lowered.find(name)
         while start >= 0:
             end = start + len(name)
             if _is_word(plain, start, end):
-                span = _find_value(plain, lowered, (start, end), group)
-                if span:
-                    yield span
+                yield start, end
             start = lowered.find(name, end)
+
+
+def _find_recovery_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield runs of as many words as open a wallet, behind the name of such a run or beside it."""
+    places = sorted(
+        (start, start + len(name))
+        for name in _load_recovery_names()
+        for start in _find_all(lowered, name)
+    )
+    if places:
+        yield from find_word_runs(text, places, within=_NEAR_CHARS, links=_NAMES["links"])
+
+
+def _find_all(lowered: str, name: str) -> Iterator[int]:
+    start = lowered.find(name)
+    while start >= 0:
+        yield start
+        start = lowered.find(name, start + len(name))
+
+
+def _find_values(
+    plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
+) -> Iterator[tuple[int, int]]:
+    """Yield the value behind a name, and further codes of a list."""
+    alone = _ALONE.match(plain.words, name[1]) if group == "passwords" else None
+    span = alone.span(1) if alone else _find_value(plain, lowered, name, group)
+    if span is None:
+        return
+    digits = _MORE_DIGITS.match(plain.words, span[1]) if lowered[slice(*span)].isdigit() else None
+    yield span[0], digits.end() if digits else span[1]
+    more = _MORE_CODES.match(plain.words, span[1])
+    while more and _is_secret(more[1], min_chars=_MIN_CHARS, is_linked=False, digits_count=True):
+        yield more.span(1)
+        more = _MORE_CODES.match(plain.words, more.end())
 
 
 def _is_word(plain: PlainForm, start: int, end: int) -> bool:
@@ -84,15 +142,24 @@ def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bo
 
 
 @cache
-def _load_names() -> Mapping[str, _Group]:
+def _load_names() -> Mapping[_Group, Sequence[str]]:
     """Return the names in small letters, composed and decomposed."""
-    return {
-        unicodedata.normalize(form, name): group
-        for group in get_args(_Group)
-        for names in _NAMES[group].values()
-        for name in names
-        for form in ("NFC", "NFD")
-    }
+    return {group: _list_forms(group) for group in get_args(_Group)}
+
+
+@cache
+def _load_logins() -> Sequence[str]:
+    return _list_forms("logins")
+
+
+@cache
+def _load_recovery_names() -> Sequence[str]:
+    return _list_forms("recovery_phrases")
+
+
+def _list_forms(group: str) -> Sequence[str]:
+    names = chain.from_iterable(_NAMES[group].values())
+    return [*dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD"))]
 
 
 @cache

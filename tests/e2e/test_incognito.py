@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.product import build_model_environment, run_product
 from tests.old_app import parse_as_fixed_app
 from tests.servers.openai import Script, scripted_openai
@@ -38,14 +40,20 @@ def test_nothing_of_an_incognito_chat_outlives_its_process_c68(tmp_path: Path) -
         assert http.get("/v2/arcs").json()["items"] == http.get("/v3/memories").json() == []
 
 
-def test_whatever_is_done_in_an_incognito_chat_nothing_is_stored_c68(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("mode", "title"), [("incognito", 200), ("client_encrypted", 422), ("managed", 200)]
+)
+def test_whatever_is_done_in_a_private_chat_nothing_is_stored_in_clear_c68_m82(
+    tmp_path: Path, mode: str, title: int
+) -> None:
+    """A sealed chat has its title from its client; in a managed one the word is found this way."""
     mail, answer = f"{WORD}@mail.example", Script(text=f"The {WORD} sleeps. ")
     with (
         scripted_openai(answer) as model,
         run_product(tmp_path, **build_model_environment(model.url)) as product,
         product.client("alice") as http,
     ):
-        chat = http.post("/v2/chat-sessions", json={"storage_mode": "incognito"}).json()
+        chat = http.post("/v2/chat-sessions", json={"storage_mode": mode}).json()
         path, query = f"/v2/chat-sessions/{chat['id']}", {"chat_session_id": chat["id"]}
         asked = http.post(
             "/v2/messages",
@@ -53,12 +61,12 @@ def test_whatever_is_done_in_an_incognito_chat_nothing_is_stored_c68(tmp_path: P
             params=query,
         )
         run = asked.headers["x-run-id"]
+        renamed = http.patch(path, json={"title": WORD, "starred": True})
         voices = {"text": f"Compare the {WORD}", "models": ["fast", "agent"]}
         done = [
             http.post("/v2/messages", json=voices, params={**query, "protocol": UI}),
             http.post(f"/v2/messages/{run}/versions", json={}),
             http.post(f"/v2/messages/{run}-q/versions", json={"text": f"Feed the {WORD}"}),
-            http.patch(path, json={"title": WORD, "starred": True}),
             http.post(f"/v2/messages/{run}/report"),
             http.post(f"{path}/feedback", json={"rating": "positive"}),
             http.get("/v1/chats/search", params={"query": WORD}),
@@ -68,9 +76,13 @@ def test_whatever_is_done_in_an_incognito_chat_nothing_is_stored_c68(tmp_path: P
         product.process.kill()
         product.process.wait()
 
-    assert {response.status_code for response in done} == {200}
-    assert WORD not in exported
-    assert list(list_files_with(tmp_path, WORD)) == []
+    statuses = {
+        f"{response.request.method} {response.url.path}": response.status_code for response in done
+    }
+    assert {*statuses.values()} == {200}, statuses
+    assert renamed.status_code == title
+    is_stored = mode == "managed"
+    assert (WORD in exported, any(list_files_with(tmp_path, WORD))) == (is_stored, is_stored)
 
 
 def test_two_devices_share_one_incognito_chat_c68(tmp_path: Path) -> None:

@@ -27,8 +27,8 @@ from shared.edge.declare.validation_sentences import build_sentence
 from shared.library.recordings import NO_TRANSCRIBER
 
 PATHS = ("/v4/listen", "/v3/listen")
-MAX_STREAMS = 4
-"""Of a user, in an instance: a phone, a pendant, and what they left behind."""
+MAX_STREAMS = 8
+"""Of a user, in an instance: a phone, a pendant, and what they left behind, whose last words are still heard."""
 MAX_OPEN = 8
 """Live conversations of a user, over all instances."""
 REFUSED = 1008

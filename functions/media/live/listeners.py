@@ -34,6 +34,8 @@ TIMEOUT_S = 15.0
 MAX_FAILURES = 5
 """Calls in a row that fail; then a listener hears no more of this stream."""
 _MAX_ANSWER_BYTES = 4_096
+Work = Callable[..., Coroutine[Any, Any, None]]
+"""Runs beside a stream. One that is cut off in the same moment may never begin: so it is called then."""
 _BYTES_PER_S = 2 * SAMPLE_RATE
 
 
@@ -82,7 +84,7 @@ class SoundCalls:
         deps: ListenDeps,
         uid: UserId,
         stream: str,
-        start: Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]],
+        start: Callable[..., asyncio.Task[None]],
     ) -> None:
         self._deps = deps
         self._uid = uid
@@ -108,11 +110,11 @@ class SoundCalls:
             if listener.call is not None and not listener.call.done():
                 del listener.waiting[: len(listener.waiting) - listener.call_bytes]
             else:
-                listener.call = self._start(self._call(app_id, listener))
+                listener.call = self._start(self._call, app_id, listener)
 
     async def finish(self) -> None:
         """Send what is left, to all at once, in no more than the time of one call."""
-        last = [self._start(self._finish(*each)) for each in self._listeners.items()]
+        last = [self._start(self._finish, *each) for each in self._listeners.items()]
         if last:
             _, late = await asyncio.wait(last, timeout=TIMEOUT_S)
             for task in late:

@@ -162,11 +162,12 @@ class LiveSession:
         segments = tuple(_shift(segment, lead) for segment in refused.segments)
         return replace(refused, conversation=self.conversation, segments=segments, is_new=True)
 
-    def place(self, now: datetime) -> tuple[LiveConversation, bool]:
-        """Return the conversation of a photo that is taken now, and whether it begins with it."""
+    def place(self, begin: datetime, end: datetime) -> Said:
+        """Return the conversation of what has no words yet, such as a photo, and whether it begins with it."""
         is_new = not self._has_words
         self._has_words = True
-        return self._continue((now, now), Hearing(utterances=())), is_new
+        live = self._continue((begin, end), Hearing(utterances=()))
+        return Said(conversation=live, segments=(), is_final=True, is_new=is_new)
 
     def is_paused(self, heard_until: float, now: datetime) -> bool:
         """Tell whether nothing was said for so long that the conversation is over.

@@ -6,8 +6,9 @@ connection is cut, the next one goes on with it, in whatever instance, and a tas
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -29,7 +30,8 @@ from functions.media.live.closing import (
     explain,
 )
 from functions.media.live.kept_sound import KeptSound
-from functions.media.live.listeners import Listeners, SoundCalls, find_listeners
+from functions.media.live.late_sound import LateSound, transcribe_later
+from functions.media.live.listeners import Listeners, SoundCalls, Work, find_listeners
 from functions.media.live.live_schemas import (
     ListenQuery,
     PhotoChunkIn,
@@ -47,7 +49,7 @@ from shared.data.store.codec import type_adapter
 from shared.domain.conversations.attachments import Photo
 from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
 from shared.domain.conversations.speech import SAMPLE_RATE, Hearing
-from shared.domain.errors import KeepsakeError, NotFound, Unavailable
+from shared.domain.errors import KeepsakeError, NotFound, QuotaExceeded, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.device_frames import MAX_FRAME_BYTES
@@ -63,7 +65,9 @@ FLUSH_AFTER = timedelta(seconds=2)
 MAX_QUIET_LINE = timedelta(seconds=90)
 MAX_STREAM = timedelta(minutes=55)
 """The platform cuts a connection after an hour; the app comes back and goes on."""
-DRAIN_S = 60.0
+MAX_BEHIND_S = 40.0
+"""Where so much sound waits for its words, what is not being heard yet is transcribed later."""
+DRAIN_S = 20.0
 """How long the next words of sound that came are waited for when the device has left."""
 SEND_TIMEOUT_S = 20.0
 """A device that takes nothing for so long is told nothing more."""
@@ -164,24 +168,21 @@ class Stream:
             asyncio.TaskGroup() as tasks,
         ):
             self._tasks = tasks
-            told = tasks.create_task(self._guard(self._tell(hearing)))
-            others = [
-                tasks.create_task(self._guard(work))
-                for work in (self._receive(hearing), self._watch(hearing))
-            ]
+            told = self._start(self._tell, hearing)
+            others = [self._start(work, hearing) for work in (self._receive, self._watch)]
             await self._send(build_status("ready", "Listening"))
             closing = await self._closing
             for task in others:
                 task.cancel()
-            self._start(self._sound_calls.finish())
+            self._start(self._sound_calls.finish)
             await self._drain(hearing, told)
-            await self._guard(self._keep_sound(hearing, is_over=True))
+            await self._guard(partial(self._keep_sound, hearing, is_over=True))
             for task in self._followers:
                 task.cancel()
         return closing
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        return self._tasks.create_task(self._guard(work))
+    def _start(self, work: Work, *args: Any) -> asyncio.Task[None]:
+        return self._tasks.create_task(self._guard(work, *args))
 
     def _open_hearing(self) -> AbstractAsyncContextManager[LiveHearing]:
         query = self._caller.query
@@ -189,10 +190,10 @@ class Stream:
             return nullcontext(Unheard())
         return self._deps.live_transcriber.open(language=query.language_code)
 
-    async def _guard(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guard(self, work: Work, *args: Any) -> None:
         """Let what fails end the stream in good order, with what was heard."""
         try:
-            await work
+            await work(*args)
         except KeepsakeError as error:
             self._end(explain(error))
         except WebSocketDisconnect:
@@ -203,20 +204,51 @@ class Stream:
             self._closing.set_result(closing)
 
     async def _drain(self, hearing: LiveHearing, told: asyncio.Task[None]) -> None:
-        """Wait for the words of what was heard, while more of it is told. The conversation stays open: its device may come back."""
-        if told.done():
-            return
-        ending = self._start(hearing.end())
+        """Wait for the words of what was heard, while more of it is told. The conversation stays open: its device may come back.
+
+        What is left is transcribed later: a slow machine, or one that has much to hear, loses no word.
+        """
+        work = [self._start(hearing.end), told]
+        ended = asyncio.create_task(asyncio.wait(work))
         heard_until = -1.0
-        while not told.done() and hearing.heard_until > heard_until:
+        while not ended.done() and hearing.heard_until > heard_until:
             heard_until = hearing.heard_until
             waited = asyncio.create_task(self._deps.clock.sleep(DRAIN_S))
-            await asyncio.wait([told, waited], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({ended, waited}, return_when=asyncio.FIRST_COMPLETED)
             waited.cancel()
-        if not told.done():
-            telemetry.warning("live_words_lost")
-        told.cancel()
-        ending.cancel()
+        async with self._storing:  # no word is stored meanwhile, to be transcribed once more
+            for task in work:
+                task.cancel()
+            await ended
+        await self._guard(self._give_up, hearing)
+
+    async def _give_up(self, hearing: LiveHearing) -> None:
+        """Have sound that waits to be heard transcribed later, as a part of its conversation."""
+        windows = hearing.give_up()
+        if not windows:
+            return
+        sounds = [
+            LateSound(began_at=self._session.find_time(each.start), samples=each.samples)
+            for each in windows
+        ]
+        heard_at, end = map(self._session.find_time, (hearing.heard_until, windows[-1].end))
+        begin = min(heard_at, sounds[0].began_at)
+        async with self._storing:
+            live = self._session.conversation
+            if live is not None and live.is_over(begin):
+                await self._end_conversation()
+            said = await self._store(self._session.place(begin, end))
+        try:
+            language = self._caller.query.language_code
+            await transcribe_later(
+                self._deps, self._uid, said.conversation, sounds, language=language
+            )
+        except (NotFound, QuotaExceeded, Unavailable) as error:
+            telemetry.warning("live_words_lost", error=type(error).__name__)
+
+    async def _end_conversation(self) -> None:
+        for step in self._session.end():
+            await self._do(step)
 
     async def _close(self, closing: Closing) -> None:
         if self._is_connected():
@@ -251,6 +283,8 @@ class Stream:
         self._sound_calls.take(samples)
         self._kept.take(samples, now)
         await hearing.hear(samples)
+        if self._session.position - hearing.heard_until > MAX_BEHIND_S:
+            await self._give_up(hearing)
         return None
 
     async def _count(self, seconds: float) -> None:
@@ -282,10 +316,10 @@ class Stream:
         now = self._deps.clock.now()
         photo = Photo(id=self._deps.new_id(), base64=content, created_at=now)
         async with self._storing:
-            live, is_new = self._session.place(now)
+            said = self._session.place(now, now)
+            live = said.conversation
             if live.photo_count >= MAX_PHOTOS or live.photo_bytes + len(content) > MAX_PHOTO_BYTES:
                 return telemetry.count(refused_photos=1)
-            said = Said(conversation=live, segments=(), is_final=True, is_new=is_new)
             await self._store(said, photos=(photo,))
         message = {"type": "photo_processing", "temp_id": chunk.id, "photo_id": photo.id}
         return await self._send(message)
@@ -307,8 +341,7 @@ class Stream:
             async with self._storing:
                 await self._keep_sound(hearing)
                 if self._session.is_paused(hearing.heard_until, now):
-                    for step in self._session.end():
-                        await self._do(step)
+                    await self._end_conversation()
 
     async def _keep_sound(self, hearing: LiveHearing, *, is_over: bool = False) -> None:
         """Store the sound of what was said; words are waited for that may still come."""
@@ -346,8 +379,9 @@ class Stream:
     # What is heard.
 
     async def _tell(self, hearing: LiveHearing) -> None:
-        async for heard in hearing.iterate():
-            await self._take_hearing(heard)
+        async with aclosing(hearing.iterate()) as told:
+            async for heard in told:
+                await self._take_hearing(heard)
 
     async def _take_hearing(self, heard: Hearing) -> None:
         async with self._storing:
@@ -361,7 +395,7 @@ class Stream:
             if conversation is not None:
                 event = build_conversation_event("memory_processing_started", conversation)
                 await self._send(event)
-                self._followers.append(self._start(self._tell_when_processed(conversation.id)))
+                self._followers.append(self._start(self._tell_when_processed, conversation.id))
             return
         if step.is_final and step.segments:
             step = await self._store(step)
@@ -375,10 +409,11 @@ class Stream:
 
         Raises QuotaExceeded, and Unavailable.
         """
+        names = [*(segment.id for segment in said.segments), *(photo.id for photo in photos)]
+        name = next(filter(None, names), None) or self._deps.new_id()
         uncounted = sum(segment.count_text_bytes() for segment in said.segments)
         for attempt in range(STORE_ATTEMPTS):
-            name = said.segments[0].id if said.segments else photos[0].id
-            batch = LiveBatch(id=str(name), segments=said.segments, photos=photos)
+            batch = LiveBatch(id=name, segments=said.segments, photos=photos)
             try:
                 if uncounted:
                     now = self._deps.clock.now()

@@ -1,10 +1,10 @@
 """Unheard stream: the app hears by itself and sends what was said; its sound is only counted."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
 from math import inf
 
-from shared.domain.conversations.speech import Hearing
+from shared.domain.conversations.speech import Hearing, Window
 
 
 class Unheard:
@@ -24,7 +24,10 @@ class Unheard:
     async def end(self) -> None:
         self._ended.set()
 
-    async def iterate(self) -> AsyncIterator[Hearing]:
+    def give_up(self) -> Sequence[Window]:
+        return ()
+
+    async def iterate(self) -> AsyncGenerator[Hearing, None]:
         await self._ended.wait()
         for nothing in tuple[Hearing, ...]():
             yield nothing

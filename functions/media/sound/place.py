@@ -8,10 +8,12 @@ Also called: conversation stitching.
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from functions.media.deps import TranscribeDeps
 from shared.data.conversations.recordings import recording_path
 from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.live_conversation import LiveBatch
 from shared.domain.conversations.merged_transcript import join_conversation
 from shared.domain.conversations.recording import MAX_DURATION, MAX_PAUSE, Recording
 from shared.domain.errors import (
@@ -46,6 +48,39 @@ async def place_conversation(
     await _store_once(deps, uid, recording, conversation)
     if recording.source is not None:
         await _close_gap(deps, uid, recording)
+
+
+async def add_to_live(
+    deps: TranscribeDeps, uid: UserId, recording: Recording, conversation: Conversation
+) -> bool:
+    """Add the words of late sound to its conversation while that is recorded; False for any other. A repeat changes nothing.
+
+    Raises QuotaExceeded.
+    """
+    live = recording.target_id and await deps.stores.live_conversations.find(
+        uid, recording.target_id
+    )
+    if not live:
+        return False
+    lead_s = (conversation.started_at - live.started_at).total_seconds()
+    batch = LiveBatch(
+        id=recording.id,
+        segments=tuple(
+            replace(
+                segment,
+                id=f"{recording.id}-{number:05}",
+                start=round(max(segment.start + lead_s, 0.0), 3),
+                end=round(max(segment.end + lead_s, 0.0), 3),
+            )
+            for number, segment in enumerate(conversation.transcript_segments)
+        ),
+    )
+    if live.is_ending or live.is_full(batch.text_bytes):
+        return False
+    size = sum(segment.count_text_bytes() for segment in batch.segments)
+    await deps.quotas.take(uid, "ingested_bytes", size, now=deps.clock.now())
+    heard = replace(live, language=live.language or conversation.language)
+    return await deps.stores.live_conversations.add(uid, heard, batch, is_new=False) is not None
 
 
 async def _store_once(

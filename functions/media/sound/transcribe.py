@@ -13,7 +13,7 @@ import anyio
 
 from functions.media.deps import TranscribeDeps
 from functions.media.sound.open_sound import iterate_pieces, open_sound
-from functions.media.sound.place import place_conversation
+from functions.media.sound.place import add_to_live, place_conversation
 from functions.media.sound.speakers import Speakers
 from functions.media.sound.speech_profile import load_owner_voice
 from shared import telemetry
@@ -44,6 +44,7 @@ from shared.domain.failure import FailureReason
 from shared.domain.ids import UserId
 from shared.library.recordings import (
     delete_sound,
+    forget_recording,
     schedule_transcription,
 )
 from shared.library.sound import Piece, build_wav
@@ -231,6 +232,9 @@ async def _store(
     deps: TranscribeDeps, uid: UserId, claimed: Recording, conversation: Conversation
 ) -> None:
     """Hand the conversation to processing, then end with the sound kept or deleted."""
+    if await add_to_live(deps, uid, claimed, conversation):
+        await forget_recording(deps, uid, claimed.id)
+        return
     await place_conversation(deps, uid, claimed, conversation)
     duration_s = (conversation.finished_at - conversation.started_at).total_seconds()
     done = await deps.stores.recordings.end_attempt(
@@ -246,7 +250,8 @@ async def _store(
 
 async def _settle_sound(deps: TranscribeDeps, uid: UserId, done: Recording) -> None:
     profile = await deps.stores.profiles.get(uid)
-    if done.parts and not profile.keeps_audio:
+    is_kept_already = done.is_live and done.conversation_id is not None
+    if done.parts and (is_kept_already or not profile.keeps_audio):
         await delete_sound(deps, uid, done.id)
 
 
@@ -272,7 +277,7 @@ async def _fail(
 async def _end_silent(deps: TranscribeDeps, uid: UserId, claimed: Recording, detail: str) -> None:
     """Tell who handed sound in that nobody speaks; a recorder that is always on is not told, nor kept."""
     failure = RecordingFailure(reason="other", detail=detail, can_retry=False)
-    status: RecordingStatus = "silent" if claimed.file_ids else "failed"
+    status: RecordingStatus = "silent" if claimed.file_ids or claimed.is_live else "failed"
     telemetry.add_fields(outcome=status)
     await deps.stores.recordings.end_attempt(uid, claimed, status=status, failure=failure)
     if status == "silent":

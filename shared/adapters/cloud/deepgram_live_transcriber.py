@@ -3,7 +3,7 @@
 https://developers.deepgram.com/reference/speech-to-text/listen-streaming, read in November 2026.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import groupby
 from typing import Annotated
@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from shared.adapters.cloud.live_socket import LiveSocket, open_live_socket
 from shared.domain.conversations.speaker_labels import build_label
-from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Utterance
+from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Utterance, Window
 from shared.ports import LiveHearing
 
 MODEL = "nova-3"
@@ -90,7 +90,10 @@ class _DeepgramHearing:
     async def end(self) -> None:
         await self._socket.send({"type": "CloseStream"})
 
-    async def iterate(self) -> AsyncIterator[Hearing]:
+    def give_up(self) -> Sequence[Window]:
+        return ()
+
+    async def iterate(self) -> AsyncGenerator[Hearing, None]:
         async for message in self._socket.iterate():
             try:
                 results = _Results.model_validate_json(message)

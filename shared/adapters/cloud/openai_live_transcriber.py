@@ -6,7 +6,7 @@ and ends, and no words' times.
 
 import base64
 from array import array
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from shared.adapters.cloud.live_socket import LiveSocket, open_live_socket
-from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Utterance
+from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Utterance, Window
 from shared.domain.errors import ModelFailed
 from shared.ports import LiveHearing
 
@@ -108,7 +108,10 @@ class _OpenaiHearing:
         self._is_ended = True
         await self.flush()
 
-    async def iterate(self) -> AsyncIterator[Hearing]:
+    def give_up(self) -> Sequence[Window]:
+        return ()
+
+    async def iterate(self) -> AsyncGenerator[Hearing, None]:
         async for message in self._socket.iterate():
             try:
                 event = _Event.model_validate_json(message)

@@ -138,7 +138,7 @@ class Recordings:
         async def work(tx: Transaction) -> None:
             document = await tx.get(path)
             stored = load(Recording, document) if document else recording
-            holder = ConversationId(stored.conversation_id or stored.id)
+            holder = stored.target_id or stored.holder_id
             if not any(await tx.get_many([live_path(uid, holder), conversation_path(uid, holder)])):
                 raise NotFound(NOT_FOUND)
             if part in stored.parts:  # by an attempt of this transaction whose end was lost
@@ -152,7 +152,7 @@ class Recordings:
                 parts=(*before, part),
                 size=stored.size + part.size - (replaced.size if replaced else 0),
                 duration_s=duration_s,
-                transcribed_s=duration_s,
+                transcribed_s=duration_s if stored.status == "done" else 0.0,
             )
             tx.write(Set(path, dump(grown)))
 

@@ -36,7 +36,7 @@ class Recording:
     is the owner's. `parts` is its content, empty once that is deleted; `size` counts as stored until
     then. An `attempt` holds the lease. `conversation_id` is set where it is part of another conversation: a merge
     gave it to that, or it was recorded beside it. `file_ids` are the files of a phone that it was made of,
-    `source` is their recorder and `target_id` the conversation that they were sent for. Until `play_key_until`,
+    `source` is their recorder and `target_id` the conversation that they, or live sound, belong to. Until `play_key_until`,
     whoever has the `play_key` may hear it.
     """
 
@@ -63,6 +63,11 @@ class Recording:
     conversation_id: ConversationId | None = None
     play_key: str = ""
     play_key_until: datetime | None = None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is sound of a stream that was not heard in time; what is kept of that holds it as well."""
+        return self.target_id is not None and not self.file_ids
 
     @property
     def holder_id(self) -> ConversationId:

@@ -15,6 +15,18 @@ class Voice:
 
 
 @value
+class Window:
+    """A stretch of a stream: 16-bit samples of SAMPLE_RATE, mono, from `start` in its seconds."""
+
+    start: float
+    samples: bytes
+
+    @property
+    def end(self) -> float:
+        return self.start + len(self.samples) / (2 * SAMPLE_RATE)
+
+
+@value
 class Utterance:
     """What somebody said without a pause, from `start` to `end` in seconds.
 

@@ -9,11 +9,12 @@ Also called: payload limit, body size.
 
 import re
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any, Literal, get_origin
 
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from shared.data.store.codec import type_adapter
@@ -21,6 +22,8 @@ from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Route
 from shared.edge.declare.schemas import Wire
 from shared.edge.declare.validation_sentences import build_sentence
+from shared.edge.serve.body_pace import receive_in_time
+from shared.ports import Clock
 
 MAX_SHOWN_ERRORS = 20
 MAX_JSON_VALUES = 250_000
@@ -29,7 +32,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A JSON string. One without an end reaches to the end of the body, so that no text is read twice."""
 
 
-async def read_body(row: Route[Any], request: Request) -> Any:
+async def read_body(row: Route[Any], request: Request, clock: Clock) -> Any:
     """Return the body as the type of the route. Raises RequestRejected.
 
     Call it when the caller is verified: nobody else's body is worth reading.
@@ -40,7 +43,7 @@ async def read_body(row: Route[Any], request: Request) -> Any:
         if _is_left_out(row, request):
             return parse_json(row, request, b"{}")
         _check_media_type(request)
-    body = await _receive(request, row.max_bytes)
+    body = await _receive(request, clock, row.max_bytes)
     return bytes(body) if row.body is bytes else parse_json(row, request, body)
 
 
@@ -103,17 +106,15 @@ def _check_media_type(request: Request) -> None:
         raise RequestRejected(build_problem(415, "Send the body as application/json."))
 
 
-async def _receive(request: Request, max_bytes: int) -> bytearray:
+async def _receive(request: Request, clock: Clock, max_bytes: int) -> bytearray:
     """Receive a body no further than its limit."""
     declared_bytes = request.headers.get("content-length", "")
     _check_size(int(declared_bytes) if declared_bytes.isdecimal() else 0, max_bytes)
     body = bytearray()
-    try:
-        async for chunk in request.stream():
+    async with aclosing(receive_in_time(request, clock)) as chunks:
+        async for chunk in chunks:
             body += chunk
             _check_size(len(body), max_bytes)
-    except ClientDisconnect as disconnect:
-        raise RequestRejected(build_problem(400, "The request body ended early.")) from disconnect
     return body
 
 

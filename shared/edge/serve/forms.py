@@ -8,16 +8,19 @@ Also called: multipart upload.
 
 import re
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from pydantic_core import to_json
 from python_multipart.multipart import parse_options_header
 from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from shared.domain.value import value
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Form, UploadedFile
+from shared.edge.serve.body_pace import receive_in_time
+from shared.ports import Clock
 
 MAX_FIELDS = 8
 MAX_ENVELOPE_BYTES = 16_384
@@ -40,7 +43,9 @@ def is_form(request: Request) -> bool:
     return media_type.strip().lower() == "multipart/form-data"
 
 
-async def receive_form(form: Form, request: Request, *, max_json_bytes: int) -> ReceivedForm:
+async def receive_form(
+    form: Form, request: Request, clock: Clock, *, max_json_bytes: int
+) -> ReceivedForm:
     """Receive a form no further than its limits. Raises RequestRejected."""
     envelope_bytes = MAX_ENVELOPE_BYTES + (form.max_files - 1) * MAX_PART_HEAD_BYTES
     max_bytes = max_json_bytes + form.max_file_bytes + envelope_bytes
@@ -48,7 +53,7 @@ async def receive_form(form: Form, request: Request, *, max_json_bytes: int) -> 
     _check_size(int(declared_bytes) if declared_bytes.isdecimal() else 0, max_bytes)
     parser = _FormParser(
         _build_headers(request),
-        _read_within(request, max_bytes),
+        _read_within(request, clock, max_bytes),
         max_files=form.max_files,
         max_fields=MAX_FIELDS,
         max_part_size=max_json_bytes,
@@ -89,8 +94,6 @@ async def _parse(parser: _FormParser) -> FormData:
     except MultiPartException as refusal:
         problem = build_problem(422, f"The form is refused: {refusal.message}")
         raise RequestRejected(problem) from refusal
-    except ClientDisconnect as disconnect:
-        raise RequestRejected(build_problem(400, "The request body ended early.")) from disconnect
 
 
 def _build_headers(request: Request) -> Headers:
@@ -102,12 +105,15 @@ def _build_headers(request: Request) -> Headers:
     return Headers({"content-type": f'multipart/form-data; boundary="{boundary.decode()}"'})
 
 
-async def _read_within(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+async def _read_within(
+    request: Request, clock: Clock, max_bytes: int
+) -> AsyncGenerator[bytes, None]:
     size_bytes = 0
-    async for chunk in request.stream():
-        size_bytes += len(chunk)
-        _check_size(size_bytes, max_bytes)
-        yield chunk
+    async with aclosing(receive_in_time(request, clock)) as chunks:
+        async for chunk in chunks:
+            size_bytes += len(chunk)
+            _check_size(size_bytes, max_bytes)
+            yield chunk
 
 
 def _check_size(size_bytes: int, max_bytes: int) -> None:

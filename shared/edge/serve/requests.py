@@ -64,9 +64,9 @@ async def parse_call(
         from shared.edge.serve.forms import is_form, receive_form
 
         if is_form(request):
-            form = await receive_form(row.form, request, max_json_bytes=row.max_bytes)
+            form = await receive_form(row.form, request, deps.clock, max_json_bytes=row.max_bytes)
             return replace(call, body=parse_json(row, request, form.json_text), files=form.files)
-    return replace(call, body=await read_body(row, request))
+    return replace(call, body=await read_body(row, request, deps.clock))
 
 
 def _check_age(headers: Headers, clock: "Clock") -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.voice_windows import MAX_WINDOW_S, VoiceWindows, Window
-from shared.domain.conversations.speech import SAMPLE_RATE
+from shared.adapters.voice_windows import MAX_WINDOW_S, VoiceWindows
+from shared.domain.conversations.speech import SAMPLE_RATE, Window
 from tests.fixtures.sounds import build_tone
 
 HEADER = 44

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from shared.adapters.windowed_transcriber import WindowedTranscriber
-from shared.domain.conversations.speech import Hearing
+from shared.domain.conversations.speech import Hearing, Transcription, Utterance
 from shared.domain.errors import ModelFailed, Unavailable
 from tests.fakes import AutoAdvanceClock, ScriptedTranscriber
+from tests.fixtures.devices import settle
 from tests.shared.adapters.test_voice_windows import build_samples
 
 
@@ -65,15 +66,59 @@ async def test_a_passing_failure_is_tried_again_and_another_is_told() -> None:
     assert isinstance(failure.value.exceptions[0], ModelFailed)
 
 
-async def test_sound_waits_while_too_much_is_unheard() -> None:
-    transcriber = WindowedTranscriber(
-        ScriptedTranscriber(), AutoAdvanceClock(), shows_guesses=False
-    )
-    spoken = build_samples(2, (1, 2))
+@pytest.mark.parametrize("is_being_heard", [True, False])
+async def test_what_waits_can_be_given_up_but_not_what_is_being_heard_l3(
+    *,
+    is_being_heard: bool,
+) -> None:
+    heard_by = SlowTranscriber(AutoAdvanceClock())
+    transcriber = WindowedTranscriber(heard_by, AutoAdvanceClock(), shows_guesses=False)
     async with transcriber.open() as hearing:
-        for _ in range(3):
-            await hearing.hear(spoken)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0):
-                await hearing.hear(spoken)
-        assert hearing.heard_until < 0.5
+        for _ in range(4):
+            await hearing.hear(build_samples(2, (1, 2)))
+        told = asyncio.create_task(collect(hearing))
+        if is_being_heard:
+            await heard_by.is_asked.wait()
+        given_up = hearing.give_up()
+        heard_until = hearing.heard_until
+        heard_by.go_on.set()
+        await hearing.end()
+
+        assert [round(window.start) for window in given_up] == [0, 2, 4, 6][is_being_heard:]
+        assert round(heard_until) == (0 if is_being_heard else 8)
+        assert list_texts(await told) == [("Words.", 0, True)] * is_being_heard
+
+
+async def test_a_slow_machine_guesses_for_half_of_its_time_at_most() -> None:
+    clock = AutoAdvanceClock()
+    quick, slow = SlowTranscriber(clock), SlowTranscriber(clock, lasts_s=4.0)
+    sound = build_samples(10)
+    for heard_by in (quick, slow):
+        heard_by.go_on.set()
+        async with WindowedTranscriber(heard_by, clock, shows_guesses=True).open() as hearing:
+            told = asyncio.create_task(collect(hearing))
+            for at in range(0, len(sound), 3_200):
+                await hearing.hear(sound[at : at + 3_200])
+                await settle()
+            await hearing.end()
+            await told
+
+    assert (quick.count, slow.count) == (7, 4)
+
+
+class SlowTranscriber(ScriptedTranscriber):
+    """Says the same of each sound, once it may; on `clock` it takes so long."""
+
+    def __init__(self, clock: AutoAdvanceClock, *, lasts_s: float = 0.0) -> None:
+        super().__init__()
+        self.is_asked, self.go_on = asyncio.Event(), asyncio.Event()
+        self.count = 0
+        self._clock = clock
+        self._lasts_s = lasts_s
+
+    async def transcribe(self, sound: bytes, **_: Any) -> Transcription:
+        self.count += 1
+        self.is_asked.set()
+        await self.go_on.wait()
+        self._clock.advance(seconds=self._lasts_s)
+        return Transcription(utterances=(Utterance(text="Words.", start=0, end=1),))
