@@ -20,6 +20,7 @@ from functions.process_conversation.processing.draft import (
     build_draft,
     reconcile_with_stored,
 )
+from functions.process_conversation.processing.judged_facts import judge_facts
 from functions.process_conversation.processing.memory_selection import (
     Sifted,
     decide_memories,
@@ -45,7 +46,6 @@ from functions.process_conversation.processing.read_transcript import (
     read_transcript,
 )
 from functions.process_conversation.processing.scraps import is_scrap
-from functions.process_conversation.processing.judged_facts import judge_facts
 from functions.process_conversation.processing.shorten_facts import shorten_facts
 from functions.process_conversation.processing.structure import (
     MIN_KEPT_WORDS,

@@ -64,7 +64,11 @@ def list_tool_names(turn: PreparedTurn) -> set[str]:
 async def test_what_is_created_again_under_its_key_is_there_once_t15(
     world: ChatFixture, path: str
 ) -> None:
-    body = {"name": "Boat", "instructions": "Speak of boats."} if "agents" in path else {"name": "Boat"}
+    body = (
+        {"name": "Boat", "instructions": "Speak of boats."}
+        if "agents" in path
+        else {"name": "Boat"}
+    )
     async with open_chat(world.deps()) as http:
         first, second = [
             await http.post(path, json=body, headers={"Idempotency-Key": "phone-1"})

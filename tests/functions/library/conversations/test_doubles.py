@@ -24,7 +24,10 @@ OTHER = (
     "Tell them that we need the paint before the snow comes.",
     "I never liked that colour, it looks like old cheese.",
 )
-JAPANESE = ("明日の朝、駅で会いましょう。切符は田中さんが持ってきます。", "わかりました、七時に行きます。")
+JAPANESE = (
+    "明日の朝、駅で会いましょう。切符は田中さんが持ってきます。",
+    "わかりました、七時に行きます。",
+)
 
 
 def build_recording(name: str, start: str, lines: Sequence[str], **changes: Any) -> dict[str, Any]:

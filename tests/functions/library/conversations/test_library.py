@@ -102,7 +102,7 @@ async def test_a_processed_conversation_is_found_by_its_words_with_the_passage_a
         ([(9.0, 2.0), (1.0, 0.0), (3.0, 1.0)], "bca"),
     ],
 )
-async def test_what_was_said_first_stands_first_where_times_tell_i2(world, alice, times, order):
+async def test_what_was_said_first_stands_first_where_times_tell_i2(alice, times, order):
     said = [
         {**SEGMENT, "text": f"{name}: {SEGMENT['text']}", "start": start, "end": end}
         for name, (start, end) in zip("abc", times, strict=True)
