@@ -8,19 +8,27 @@ Also called: fuzzy matching, quote verification, string alignment.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from html import unescape
 
 from shared.domain.value import positional_value
 from shared.retrieval.terms import find_words, fold
 
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
 """Such sounds as are no word of a language that we know of: "um" and "er" are words."""
-_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
 _EXPLANATION = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 """What a quotation adds in brackets."""
 MIN_LEFT_OUT = 3
 """Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
 _LABEL = re.compile(r"[^:]{1,80}: ")
 """Of a speaker, in front of what they say."""
+_LETTERS = str.maketrans(
+    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
+"""What models write for letters that Unicode takes not apart."""
+_MAX_SAID_AGAIN = 4
+"""Words that are said twice in a row: "at the, at the"."""
 _MAX_JOINED = 12
 """Words that are one in another spelling: "I.B.M."."""
 _MAX_ELIDED = 4
@@ -61,6 +69,7 @@ def find_quoted(quote: str, text: str) -> tuple[int, int] | None:
     speaker's label may stand in front, and an explanation in brackets.
     """
     label = _LABEL.match(quote)
+    quote = unescape(quote)
     forms = dict.fromkeys(
         (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
     )
@@ -159,11 +168,17 @@ def _stands_in_order(letters: str, whole: str) -> bool:
 
 
 def _leave_out_repetitions(words: Sequence[_Word]) -> Sequence[_Word]:
-    return [
-        word
-        for n, word in enumerate(words)
-        if n == 0 or not word.is_spaced or words[n - 1].folded != word.folded
-    ]
+    """Leave out words that are said again at once, and the beginning of one that is: "I, I'm"."""
+    kept: list[_Word] = []
+    for word in words:
+        is_begun = kept and word.spelling.startswith(f"{kept[-1].folded}'")
+        kept.append(replace(word, start=kept.pop().start) if is_begun else word)
+        for count in range(1, _MAX_SAID_AGAIN + 1):
+            last, before = kept[-count:], kept[-2 * count : -count]
+            if word.is_spaced and [w.folded for w in last] == [w.folded for w in before]:
+                del kept[-count:]
+                break
+    return kept
 
 
 def stands_in_words(quote: str, text: str) -> bool:
@@ -186,7 +201,7 @@ def _list_words(text: str) -> Iterator[_Word]:
     for start, end, is_spaced in find_words(text):
         places = [(start, end)] if is_spaced else [(n, n + 1) for n in range(start, end)]
         for first, last in places:
-            spelling = fold(text[first:last])
+            spelling = fold(text[first:last]).translate(_LETTERS)
             folded = spelling.replace("'", "")
             if folded and folded not in _HESITATIONS:
                 yield _Word(first, last, folded, spelling, is_spaced)
