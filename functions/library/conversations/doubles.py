@@ -62,7 +62,10 @@ async def list_doubles(deps: LibraryDeps, call: Call) -> list[DoubleOut]:
 async def find_doubles(deps: LibraryDeps, uid: UserId, talk: Conversation) -> list[Conversation]:
     """Return the processed conversations that hold the same talk, newest first; `talk` is loaded."""
     listed = await deps.stores.conversations.list_between(
-        uid, start=talk.started_at - LONGEST_TALK, end=talk.finished_at, limit=MAX_BESIDE
+        uid,
+        start=talk.started_at - LONGEST_TALK,
+        end=talk.finished_at + CLOCKS_APART,
+        limit=MAX_BESIDE,
     )
     beside = [each.id for each in listed if each.id != talk.id and _are_at_one_time(talk, each)]
     stored = await deps.stores.conversations.find_many(uid, beside[:MAX_DOUBLES])
@@ -87,10 +90,10 @@ def hold_same_talk(one: Conversation, other: Conversation) -> bool:
 
 
 def _are_at_one_time(one: Conversation, other: Conversation) -> bool:
-    """Tell whether half of the shorter one, at least, was recorded while the other was."""
+    """Tell whether half of the shorter one, at least, was recorded while the other was, by clocks that may differ."""
     shared = min(one.finished_at, other.finished_at) - max(one.started_at, other.started_at)
     shorter = min(each.finished_at - each.started_at for each in (one, other))
-    return shared >= max(shorter, timedelta(0)) / 2
+    return shared + CLOCKS_APART >= max(shorter, timedelta(0)) / 2
 
 
 def _list_pairs(talk: Conversation, first: datetime, last: datetime) -> Pairs:
