@@ -25,6 +25,7 @@ Of 52 pairs that are of one, in 18 languages, the least have 0.83 and 0.80; of t
 """
 SAME = 0.96
 """Cosine as of which two facts with one proof say the same."""
+MAX_CHARS_BEFORE = 200
 Vector = Sequence[float]
 
 
@@ -76,7 +77,7 @@ def _share_proof(one: MemoryOutput, other: MemoryOutput) -> bool:
 def _list_proofs(extraction: Extraction, fact: MemoryOutput) -> Sequence[str]:
     """Return the proof, and the proof behind what was said before it: "Yes, for ten years" answers something."""
     before = extraction.lines[fact.segment - 1]["text"] if fact.segment else ""
-    return (fact.evidence, f"{before} {fact.evidence}")
+    return (fact.evidence, f"{before[-MAX_CHARS_BEFORE:]} {fact.evidence}")
 
 
 def _is_latin(text: str) -> bool:

@@ -111,7 +111,12 @@ def _read_facts(value: object, read: ValidatorFunctionWrapHandler) -> object:
     if not isinstance(facts, list):
         return None
     objects = [fact for fact in facts if isinstance(fact, dict)]
-    return None if facts and not objects else read(objects[:MAX_LISTED])
+    if facts and not objects:
+        return None
+    try:
+        return read(objects[:MAX_LISTED])
+    except ValidationError:
+        return None
 
 
 def _list_objects(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -311,7 +316,9 @@ class ExtractionOutput(ProcessingOutput):
         if not isinstance(value, dict):
             return value
         objects = [*_list_objects(value)]
-        structure = next((each for each in objects if "title" in each), value.get("structure"))
+        named = value.get("structure")
+        records = [each for each in (named, *objects) if isinstance(each, dict)]
+        structure = next((each for each in records if "title" in each), named)
         facts = next((each["memories"] for each in objects if "memories" in each), None)
         return {**value, "structure": structure, "memories": facts}
 

@@ -1,7 +1,9 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
 from shared.domain.conversations.conversation import Segment
@@ -12,74 +14,14 @@ from shared.domain.value import value
 from shared.retrieval.terms import fold
 
 MAX_NAME_CHARS = 64
-_CALLED_OWNER = (
-    *("user", "the user", "owner", "the owner"),
-    *[
-        "me",
-        "myself",
-        "i",
-        "ich",
-        "mich",
-        "mir",
-        "moi",
-        "je",
-        "yo",
-        "mi",
-        "io",
-        "eu",
-        "ik",
-        "ja",
-        "ben",
-        "я",
-        "私",
-        "僕",
-        "我",
-        "나",
-        "저",
-    ],
-    *[
-        "we",
-        "us",
-        "both",
-        "all",
-        "everyone",
-        "wir",
-        "uns",
-        "alle",
-        "nous",
-        "tous",
-        "nosotros",
-        "todos",
-        "noi",
-        "tutti",
-        "nos",
-        "wij",
-        "私たち",
-        "我们",
-    ],
-)
-"""What prompts, and models, call the owner, alone or among all who speak, in the languages they write in."""
-_CALLED_NOBODY = (
-    *("", "unknown", "none", "null", "n/a"),
-    *[
-        "nobody",
-        "someone",
-        "you",
-        "they",
-        "niemand",
-        "jemand",
-        "du",
-        "sie",
-        "ihr",
-        "personne",
-        "vous",
-        "tu",
-        "nadie",
-        "alguien",
-        "usted",
-        "nessuno",
-    ],
-)
+_PRONOUNS = {
+    name: frozenset(words.split())
+    for name, words in json.loads(
+        Path(__file__).with_name("pronouns.json").read_text(encoding="utf-8")
+    ).items()
+}
+"""What models call the owner, several who speak and nobody, in the languages they write in."""
+_CALLED_OWNER = {"user", "the user", "owner", "the owner"}
 _MARKS = " .:!?*'\""
 _BETWEEN_NAMES = re.compile(r"[(),;/&+\[\]]")
 _FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -139,7 +81,7 @@ def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
     name = " ".join(answer.owner.split())[:MAX_NAME_CHARS]
     parts = [name, *_BETWEEN_NAMES.split(name)]
     keys = [key for part in parts if (key := _build_key(part))]
-    if not keys or (keys[0] in _CALLED_NOBODY and not is_name(voices.others.get(keys[0], ""))):
+    if not keys or (keys[0] in _PRONOUNS["nobody"] and not is_name(voices.others.get(keys[0], ""))):
         return Owner(owner="unknown")
     if any(_is_owner(voices, key) for key in keys):
         return Owner(owner="me")
@@ -157,7 +99,9 @@ def _build_key(name: str) -> str:
 
 
 def _calls_owner(key: str) -> bool:
-    return key in _CALLED_OWNER or key.split(maxsplit=1)[0] == "me"  # "me and Mara"
+    first = key.split(maxsplit=1)[0]
+    pronouns = _PRONOUNS["owner"] | _PRONOUNS["several"]
+    return key in _CALLED_OWNER | pronouns or first == "me"  # "me and Mara"
 
 
 def _names_several(voices: Voices, name: str) -> bool:

@@ -178,6 +178,7 @@ RECORD = WHOLE["structure"]
         {"structure": {"structure": RECORD}, "memories": [FACT]},
         {"structure": {**RECORD, "memories": [FACT]}},
         {**RECORD, "memories": [FACT]},
+        {"title": "Another", "structure": RECORD, "memories": [FACT]},
         {"structure": RECORD, "facts": {"memories": FACT}},
         {"structure": RECORD, "memories": [7, "User is allergic", FACT, {"content": "User flies"}]},
         {"structure": {**RECORD, "action_items": ["Call the printer"]}, "memories": [FACT]},

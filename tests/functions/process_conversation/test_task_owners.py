@@ -134,6 +134,7 @@ async def test_a_page_is_filled_past_the_tasks_of_others(alice) -> None:
         (["SPEAKER_00*", "Mara"], {"owner": "A. W."}, ("other", "A. W.")),
         (["SPEAKER_00*", "Alex W."], {"owner": "Alex W."}, ("other", "Alex W.")),
         (["SPEAKER_00*", "Mara"], {"owner": "Yo"}, ("me", None)),
+        (["SPEAKER_00*", "Mara"], {"owner": "Ben"}, ("other", "Ben")),
         (["SPEAKER_00*", "Mara"], {"owner": "wir"}, ("me", None)),
         (["SPEAKER_00*", "Mara"], {"owner": "you"}, ("unknown", None)),
         (["SPEAKER_00*", "You"], {"owner": "you"}, ("other", "You")),
