@@ -26,6 +26,8 @@ Of 52 pairs that are of one, in 18 languages, the least have 0.83 and 0.80; of t
 SAME = 0.96
 """Cosine as of which two facts with one proof say the same."""
 MAX_CHARS_BEFORE = 200
+PIECE_WORDS, STEP_WORDS, MAX_PIECES = 10, 5, 24
+"""Pieces of a long proof, each of which begins in the middle of the one before: of many matters it is near to none."""
 Vector = Sequence[float]
 
 
@@ -75,9 +77,12 @@ def _share_proof(one: MemoryOutput, other: MemoryOutput) -> bool:
 
 
 def _list_proofs(extraction: Extraction, fact: MemoryOutput) -> Sequence[str]:
-    """Return the proof, and the proof behind what was said before it: "Yes, for ten years" answers something."""
+    """Return the proof, the proof behind what was said before it, as "Yes, for ten years" answers something, and its pieces."""
     before = extraction.lines[fact.segment - 1]["text"] if fact.segment else ""
-    return (fact.evidence, f"{before[-MAX_CHARS_BEFORE:]} {fact.evidence}")
+    words = fact.evidence.split()
+    starts = range(0, len(words) - STEP_WORDS, STEP_WORDS)[:MAX_PIECES]
+    pieces = [" ".join(words[n : n + PIECE_WORDS]) for n in starts]
+    return (fact.evidence, f"{before[-MAX_CHARS_BEFORE:]} {fact.evidence}", *pieces)
 
 
 def _is_latin(text: str) -> bool:

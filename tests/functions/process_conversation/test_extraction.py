@@ -433,6 +433,12 @@ async def test_two_facts_of_one_proof_that_say_the_same_are_one_p14(database):
     assert fields["dropped_repeated"] == 1
 
 
+MARKET = (
+    "On Tuesday we went to the market, it was raining like mad, and then my cats, both of them, got out because the "
+    "neighbour left the gate open, and I had to climb over the wall of the bakery, and I still hadn't had breakfast."
+)
+
+
 @needs_encoder
 @pytest.mark.parametrize(
     ("said", "fact", "is_kept"),
@@ -444,6 +450,8 @@ async def test_two_facts_of_one_proof_that_say_the_same_are_one_p14(database):
         (("Sure, I can do that",), "User is a lawyer", False),
         (("I'm allergic to peanuts",), "User ist allergisch gegen Erdnüsse", True),
         (("Soy celíaco desde niño",), "User cannot eat gluten", True),
+        ((MARKET,), "User has two cats", True),
+        ((MARKET,), "User is a lawyer", False),
         (("ผมแพ้ถั่วลิสง",), "User is allergic to peanuts", True),
         (("我對花生過敏",), "User is allergic to peanuts", True),
         (("我對花生過敏",), "User owes Mallory 900 euros", False),
