@@ -167,6 +167,7 @@ export function connect(getToken, onSignedOut) {
     moveToFolder: (folder, ids) => call("POST", at`/v1/folders/${folder}/conversations/bulk-move`, { body: { conversation_ids: ids } }),
     leaveFolder: (id) => call("PATCH", at`/v1/conversations/${id}/folder`, { body: { folder_id: null } }),
     mergeConversations: (ids) => call("POST", "/v1/conversations/merge", { body: { conversation_ids: ids } }),
+    doubles: (id) => call("GET", at`/v1/conversations/${id}/doubles`),
     merges: () => call("GET", "/v1/conversations/merges"),
     undoMerge: (id) => call("POST", at`/v1/conversations/${id}/undo-merge`),
     goals: () => call("GET", "/v1/goals/all"),

@@ -48,6 +48,7 @@ function open({ uid, name, getToken }) {
   const { read, close } = reader(api, {
     onChange: (id, conversation) => library.update(id, conversation),
     onRestored: (id) => library.showAdded([id]),
+    onMerged: (merge) => library.showMerged(merge),
     onClose: () => enter(shownView(), shownId),
   });
   // Dates follow the browser's time zone; a zone the server does not know changes nothing.

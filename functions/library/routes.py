@@ -9,6 +9,7 @@ from functions.library.conversations import (
     conversation_lists,
     conversation_parts,
     conversations,
+    doubles,
     merge_routes,
     transcript_edits,
 )
@@ -48,6 +49,7 @@ LIBRARY_ROUTES = (
     *conversations.ROUTES,
     *conversation_items.ROUTES,
     *conversation_parts.ROUTES,
+    *doubles.ROUTES,
     *transcript_edits.ROUTES,
     *load_routes("functions.media.uploads.upload_routes:ROUTES"),
     *load_routes("functions.imports.import_routes:ROUTES"),

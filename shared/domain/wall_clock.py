@@ -8,6 +8,7 @@ Also called: local time, civil time, timezone conversion.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import groupby
@@ -24,6 +25,10 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 """A lone hour ends the text: "at 9", but not "in 2 hours"."""
+_HOUR = re.compile(
+    rf"(?<!\d)(\d{{1,2}}):(\d\d)(?:{_HALF})?|(?<!\d)(\d{{1,2}}){_HALF}", re.IGNORECASE
+)
+_BESIDE_A_DATE = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:at|on|the|of)\b")
 
 
 def write_wall_clock(moment: datetime, zone: ZoneInfo) -> str:
@@ -40,6 +45,37 @@ def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
         f"{month}: {' '.join(f'{day:%a} {day.day}' for day in month_days)}"
         for month, month_days in months
     )
+
+
+def read_day_ahead(
+    text: str | None, moment: datetime, zone: ZoneInfo, day_hour: time | None = None
+) -> datetime | None:
+    """Read a day of list_days_ahead() in another form: "Mon 30", "11/30/2026" or "Monday 9:30"; None for other texts.
+
+    Which number is the month is told by the days: it is the first one that all words and numbers fit.
+    """
+    plain = unicodedata.normalize("NFKC", text or "").lower()
+    clock = _HOUR.search(plain)
+    day_text = _BESIDE_A_DATE.sub(" ", plain.replace(clock[0], " ", 1) if clock else plain)
+    words, numbers = (
+        re.findall(r"[^\W\d_]+", day_text),
+        [*map(int, re.findall(r"\d{1,9}", day_text))],
+    )
+    today = moment.astimezone(zone).date()
+    for day in (today + timedelta(days) for days in range(1, DAYS_AHEAD + 1)):
+        if _names_day(words, numbers, day):
+            hour = f" {clock[0]}" if clock else ""
+            return read_wall_clock(f"{day}{hour}", zone, day_hour)
+    return None
+
+
+def _names_day(words: Sequence[str], numbers: Sequence[int], day: date) -> bool:
+    names = f"{day:%A %B}".lower().split()
+    fits = all(len(word) > 2 and any(name.startswith(word) for name in names) for word in words)
+    is_named = any(names[0].startswith(word) for word in words) or (
+        day.day in numbers and len(words) + len(numbers) > 1
+    )
+    return fits and is_named and set(numbers) <= {day.year, day.month, day.day}
 
 
 def localize(text: str, zone: ZoneInfo) -> str:

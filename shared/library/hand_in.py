@@ -28,9 +28,18 @@ async def hand_in(
     The writes `also` are made with a new one; for `is_counted` see ingest(). Raises as ingest(), Invalid and TooLarge.
     """
     validate_conversation(conversation, deps.clock.now())
-    named_conversation = await _resolve_speakers(deps, uid, conversation)
+    named_conversation = await _resolve_speakers(deps, uid, _sort_segments(conversation))
     placed_conversation = await _add_place(deps, uid, named_conversation)
     return await ingest(deps, uid, placed_conversation, also=also, is_counted=is_counted)
+
+
+def _sort_segments(conversation: Conversation) -> Conversation:
+    """Return it with what was said first in front; as it came where times are missing."""
+    segments = conversation.transcript_segments
+    if sum(not (segment.start or segment.end) for segment in segments) > 1:
+        return conversation
+    in_order = sorted(segments, key=lambda segment: segment.start)
+    return replace(conversation, transcript_segments=tuple(in_order))
 
 
 async def _add_place(deps: IngestionDeps, uid: UserId, conversation: Conversation) -> Conversation:

@@ -9,46 +9,43 @@ Also called: fuzzy matching, quote verification, string alignment.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from html import unescape
 
 from shared.domain.value import positional_value
 from shared.retrieval.terms import find_words, fold
 
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
 """Such sounds as are no word of a language that we know of: "um" and "er" are words."""
-_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,})[\])]?")
+_ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
 _EXPLANATION = re.compile(r"\[[^\]]*\]|\([^)]*\)")
 """What a quotation adds in brackets."""
 MIN_LEFT_OUT = 3
 """Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
 _LABEL = re.compile(r"[^:]{1,80}: ")
 """Of a speaker, in front of what they say."""
-_SHORT_FORMS = {
-    "are": "re",
-    "cannot": "cannt",
-    "cant": "cannt",
-    "gonna": "goingto",
-    "gotta": "gotto",
-    "had": "d",
-    "has": "s",
-    "have": "ve",
-    "im": "iam",
-    "is": "s",
-    "not": "nt",
-    "shall": "ll",
-    "us": "s",
-    "wanna": "wantto",
-    "will": "ll",
-    "wont": "llnt",
-    "would": "d",
-}
-"""Words of English in the letters that are left of them in "I'm", "don't" and "let's"."""
+_LETTERS = str.maketrans(
+    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+)
+"""What models write for letters that Unicode takes not apart."""
+_MAX_SAID_AGAIN = 4
+"""Words that are said twice in a row: "at the, at the"."""
+_MAX_JOINED = 12
+"""Words that are one in another spelling: "I.B.M."."""
+_MAX_ELIDED = 4
+"""Letters that a short form leaves out: "I'd" for "I would"."""
+_JOINT = re.compile(r"'|([^aeiouy'])\1")
+"""Where words grew together, as in "don't" and "gonna": vowels may have changed there."""
+_WEAK = re.compile(r"[aeiouy']|([^aeiouy'])(?=\1)")
 
 
 @positional_value
 class _Word:
+    """A word in a text; `spelling` is folded, and `folded` is that without apostrophes."""
+
     start: int
     end: int
     folded: str
+    spelling: str
     is_spaced: bool
 
 
@@ -72,8 +69,11 @@ def find_quoted(quote: str, text: str) -> tuple[int, int] | None:
     speaker's label may stand in front, and an explanation in brackets.
     """
     label = _LABEL.match(quote)
-    forms = (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
-    words = [replace(word, folded=_write_short(word.folded)) for word in _list_words(text)]
+    quote = unescape(quote)
+    forms = dict.fromkeys(
+        (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
+    )
+    words = [*_list_words(text)]
     ways = ((lambda listed: listed), _leave_out_repetitions)
     found = (_find_pieces(form, way(words), way) for way in ways for form in forms)
     return next(filter(None, found), None)
@@ -84,11 +84,11 @@ def _find_pieces(
 ) -> tuple[int, int] | None:
     spans: list[tuple[int, int]] = []
     for piece in _ELLIPSIS.split(quote):
-        wanted = "".join(_write_short(word.folded) for word in way([*_list_words(piece)]))
+        wanted = way([*_list_words(piece)])
         if not wanted:
             continue
         rest = [word for word in words if not spans or word.start >= spans[-1][1]]
-        span = _find_letters(wanted, rest)
+        span = _find_words(wanted, rest)
         if span is None:
             return None
         left_out = sum(word.start < span[0] for word in rest)
@@ -98,35 +98,87 @@ def _find_pieces(
     return (spans[0][0], spans[-1][1]) if spans else None
 
 
-def _find_letters(wanted: str, words: Sequence[_Word]) -> tuple[int, int] | None:
-    """Return where whole words have these letters one after the other."""
-    letters = "".join(word.folded for word in words)
-    starts, ends, size = {}, {}, 0
-    for word in words:
-        starts[size] = word.start
-        size += len(word.folded)
-        ends[size] = word.end
-    place = letters.find(wanted)
-    while place >= 0:
-        if place in starts and place + len(wanted) in ends:
-            return starts[place], ends[place + len(wanted)]
-        place = letters.find(wanted, place + 1)
+def _find_words(wanted: Sequence[_Word], words: Sequence[_Word]) -> tuple[int, int] | None:
+    """Return where whole words say what is wanted."""
+    for first, word in enumerate(words):
+        end = _align(wanted, words, first) if word.folded[0] == wanted[0].folded[0] else None
+        if end is not None:
+            return word.start, words[end - 1].end
     return None
 
 
+def _align(wanted: Sequence[_Word], words: Sequence[_Word], first: int) -> int | None:
+    """Return before which word it ends what is wanted from `first` on; None where something else is said."""
+    places, seen = [(0, first)], set()
+    while places:
+        place = places.pop()
+        n, m = place
+        if n == len(wanted):
+            return m
+        if m == len(words) or place in seen:
+            continue
+        if wanted[n].folded == words[m].folded:
+            places.append((n + 1, m + 1))
+            continue
+        seen.add(place)
+        steps = _list_steps(wanted[n : n + _MAX_JOINED], words[m : m + _MAX_JOINED])
+        places += [(n + few, m + many) for few, many in steps]
+    return None
+
+
+def _list_steps(one: Sequence[_Word], other: Sequence[_Word]) -> Iterator[tuple[int, int]]:
+    """Yield how many words of each say the same: in short and in full, or together and apart."""
+    for count in (1, 2):
+        if _is_short_form(one[0], other[:count]):
+            yield 1, count
+        if _is_short_form(other[0], one[:count]):
+            yield count, 1
+    n = m = 1
+    left, right = one[0].folded, other[0].folded
+    while left != right:
+        if right.startswith(left) and n < len(one):
+            left, n = left + one[n].folded, n + 1
+        elif left.startswith(right) and m < len(other):
+            right, m = right + other[m].folded, m + 1
+        else:
+            return
+    yield n, m
+
+
+def _is_short_form(short: _Word, full: Sequence[_Word]) -> bool:
+    """Tell whether a word is what is left of one or two: its letters stand in theirs in order, the ends alike."""
+    word, whole = short.folded, "".join(each.folded for each in full)
+    if not (word + whole).isascii() or not 0 <= len(whole) - len(word) <= _MAX_ELIDED:
+        return False
+    if len(full) == 1 or not _JOINT.search(short.spelling):  # "can't", "cannot"; "dont"
+        head = short.spelling.partition("'")[0] if len(full) == 1 else full[0].folded
+        is_left = len(head) < len(word) and word.startswith(head) and whole.startswith(head)
+        return is_left and word[-1] == whole[-1] and _stands_in_order(word, whole)
+    ends = [word[-1], whole[-1]]
+    return (
+        word[0] == whole[0]
+        and (ends[0] == ends[1] or all(map(_WEAK.fullmatch, ends)))
+        and _stands_in_order(_WEAK.sub("", short.spelling), _WEAK.sub("", whole))
+    )
+
+
+def _stands_in_order(letters: str, whole: str) -> bool:
+    rest = iter(whole)
+    return all(letter in rest for letter in letters)
+
+
 def _leave_out_repetitions(words: Sequence[_Word]) -> Sequence[_Word]:
-    return [
-        word
-        for n, word in enumerate(words)
-        if n == 0 or not word.is_spaced or words[n - 1].folded != word.folded
-    ]
-
-
-def _write_short(word: str) -> str:
-    stem = word.removesuffix("nt")
-    if stem != word and stem in _SHORT_FORMS:  # "isn't"
-        return f"{_SHORT_FORMS[stem]}nt"
-    return _SHORT_FORMS.get(word, word)
+    """Leave out words that are said again at once, and the beginning of one that is: "I, I'm"."""
+    kept: list[_Word] = []
+    for word in words:
+        is_begun = kept and word.spelling.startswith(f"{kept[-1].folded}'")
+        kept.append(replace(word, start=kept.pop().start) if is_begun else word)
+        for count in range(1, _MAX_SAID_AGAIN + 1):
+            last, before = kept[-count:], kept[-2 * count : -count]
+            if word.is_spaced and [w.folded for w in last] == [w.folded for w in before]:
+                del kept[-count:]
+                break
+    return kept
 
 
 def stands_in_words(quote: str, text: str) -> bool:
@@ -147,9 +199,9 @@ def weigh_quotation(quote: str) -> int:
 
 def _list_words(text: str) -> Iterator[_Word]:
     for start, end, is_spaced in find_words(text):
-        if is_spaced:
-            folded = fold(text[start:end]).replace("'", "")
+        places = [(start, end)] if is_spaced else [(n, n + 1) for n in range(start, end)]
+        for first, last in places:
+            spelling = fold(text[first:last]).translate(_LETTERS)
+            folded = spelling.replace("'", "")
             if folded and folded not in _HESITATIONS:
-                yield _Word(start, end, folded, is_spaced)
-        else:
-            yield from (_Word(n, n + 1, fold(text[n]), is_spaced) for n in range(start, end))
+                yield _Word(first, last, folded, spelling, is_spaced)

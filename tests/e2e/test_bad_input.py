@@ -206,6 +206,7 @@ ID_ROUTES = [
     ("GET", "/v1/imports/{import}/events", "Import not found"),
     ("GET", "/v1/import/jobs/{import}", "Import not found"),
     ("GET", "/v1/conversations/{conversation}/photos", NOT_FOUND[0]),
+    ("GET", "/v1/conversations/{conversation}/doubles", NOT_FOUND[0]),
     ("GET", "/v1/conversations/{conversation}/recording", NOT_FOUND[0]),
     ("GET", "/v1/conversations/{conversation}/action-items", NOT_FOUND[0]),
     ("DELETE", "/v1/imports/{import}", "Import not found"),

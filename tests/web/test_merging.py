@@ -38,3 +38,21 @@ def test_chosen_conversations_are_merged_and_undone_u7(console: Console) -> None
     expect(cards).to_have_count(2)
     expect(page.locator("#merges li")).to_have_count(0)
     assert console.page_errors == []
+
+
+def test_another_recording_of_the_same_talk_is_offered_to_be_merged_u7(console: Console) -> None:
+    console.sign_in("doubler")
+    page = console.page
+    talk = "Ann: The lighthouse near the old harbour was closed on Sunday, so we took the ferry."
+    console.add_transcript(talk)
+    console.add_transcript(talk.replace("took the ferry", "took a ferry"))
+    cards = page.locator("#conversations .card")
+    expect(page.locator("#conversations .card[aria-busy=false]")).to_have_count(2)
+    cards.first.click()
+    expect(page.locator("#reader")).to_contain_text("holds the same talk.")
+
+    page.locator("#reader").get_by_role("button", name="Merge").press("Enter")
+
+    expect(cards).to_have_count(1)
+    expect(page.locator("#merges")).to_contain_text("2 conversations became one.")
+    assert console.page_errors == []

@@ -72,7 +72,7 @@ export function startChoosing({ api, folders, onMerged, onMoved }) {
 }
 
 // A merge can be undone for an hour, but links to what is merged end.
-async function mayMerge(conversations) {
+export async function mayMerge(conversations) {
   const shared = conversations.filter(({ visibility }) => visibility !== "private");
   if (!shared.length) return true;
   const { isSure } = await import("./asking.js");

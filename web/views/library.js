@@ -16,8 +16,8 @@ const SAMPLE_IDS = "sample-";
 const MAX_SHOWN = 20; // of one import; “Show more” has the others
 
 /**
- * Returns `{update(id, conversation), refresh(id), showAdded(ids), show(folder)}`: a changed conversation, null where it is gone;
- * one that another view changed; new ones; and a folder, the discarded ones, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
+ * Returns `{update(id, conversation), refresh(id), showAdded(ids), showMerged(merge), show(folder)}`: a changed conversation, null where it is gone;
+ * one that another view changed; new ones; a merge; and a folder, the discarded ones, or all. `open(folder)` goes to one. `onSettled()` follows a change, once nothing shown is being processed.
  */
 export function startLibrary({ api, read, open, onSettled }) {
   const list = find("#conversations");
@@ -78,6 +78,12 @@ export function startLibrary({ api, read, open, onSettled }) {
     if (shown(id)) update(id, await api.conversation(id));
   }
 
+  async function showMerged(merge) {
+    await reload();
+    merges.add(merge);
+    await showAdded([merge.merged_conversation_id]);
+  }
+
   function settle() {
     showEmptiness();
     if (find(".card[aria-busy=true]", list)) return;
@@ -107,11 +113,7 @@ export function startLibrary({ api, read, open, onSettled }) {
   const meanings = startMeanings({ api });
   const folders = startFolderChoice({ api, open });
   const merges = startMerges({ api, onUndone: reload });
-  const choosing = startChoosing({ api, folders, onMoved: reload, onMerged: async (merge) => {
-    await reload();
-    merges.add(merge);
-    await showAdded([merge.merged_conversation_id]);
-  } });
+  const choosing = startChoosing({ api, folders, onMoved: reload, onMerged: showMerged });
   startImports({ api, onKept: showAdded });
   find("#sample").addEventListener("click", () => change(api.loadSampleLibrary));
   find("#remove-sample").addEventListener("click", () => change(api.removeSampleLibrary));
@@ -150,7 +152,7 @@ export function startLibrary({ api, read, open, onSettled }) {
   loadPage();
   meanings.show();
   merges.show();
-  return { update, refresh, showAdded, show };
+  return { update, refresh, showAdded, showMerged, show };
 }
 
 const isUnfinished = ({ status }) => status !== "completed" && status !== "failed";

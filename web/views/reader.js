@@ -6,6 +6,7 @@ import { el, find, icon, iconButton, problemLine } from "../dom.js";
 import { t, tNodes } from "../i18n.js";
 import { recordAddress, setTitle } from "../router.js";
 import { moment, offset, speakerName, waitingText } from "../words.js";
+import { mayMerge } from "./choosing.js";
 import { copyable } from "./copyable.js";
 import { edit } from "./edit.js";
 import { soundOf } from "./sound.js";
@@ -15,9 +16,9 @@ import { throwAway } from "./throwing_away.js";
 /**
  * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
  * `onChange(id, conversation)` is called after a change, with null after a deletion, `onRestored(id)` when that was undone;
- * `onClose()` when a reader closes it.
+ * `onMerged(merge)` after a merge with another recording of the same talk, `onClose()` when a reader closes it.
  */
-export function reader(api, { onChange, onRestored, onClose }) {
+export function reader(api, { onChange, onRestored, onMerged, onClose }) {
   const panel = find("#reader");
   let opener = null;
   let requested = null;
@@ -40,15 +41,24 @@ export function reader(api, { onChange, onRestored, onClose }) {
     recordAddress("conversations", id);
     show(panel, t("Opening…"));
     try {
-      const [conversation, passages] = await Promise.all([api.conversation(id), passagesFor(api, id, question)]);
+      const [conversation, passages, doubles] = await Promise.all([api.conversation(id), passagesFor(api, id, question), api.doubles(id).catch(() => [])]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, conversation, attempt), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, conversation, attempt), ...doubles.map((double) => offerMerge(conversation, double)), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
     } catch (problem) {
       if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
   }
+
+  // Several devices recorded one talk.
+  const offerMerge = ({ id, structured, visibility }, double) => el("p", { class: "hint" }, t("“{title}” holds the same talk.", { title: double.title || t("Untitled conversation") }), " ",
+    el("button", { type: "button", onclick: () => attempt(async () => {
+      if (!(await mayMerge([{ visibility, title: structured?.title }, double]))) return;
+      const merge = await api.mergeConversations([id, double.id]);
+      close();
+      await onMerged(merge);
+    }) }, t("Merge")));
 
   async function attempt(act) {
     try {

@@ -681,6 +681,14 @@ class DisconnectOut(TypedDict):
     revoked: bool
 
 
+class DoubleOut(TypedDict):
+    id: str
+    title: str
+    started_at: str
+    source: str
+    visibility: Literal["private", "shared"]
+
+
 class EmbedIn(TypedDict):
     message_id: str
     type: Literal["tool_result", "record", "website", "place", "event", "code", "sheet", "image", "document"]

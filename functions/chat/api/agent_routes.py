@@ -18,7 +18,7 @@ from shared.domain.chats.custom_agent import CustomAgent
 from shared.domain.errors import Invalid, NotFound
 from shared.domain.ids import AgentId, UserId
 from shared.edge.declare.common_schemas import OkOut
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.files import (
     PICTURE_TYPE,
     build_thumbnail_address,
@@ -39,13 +39,13 @@ async def list_agents(deps: ChatDeps, call: Call[None, AgentsQuery]) -> AgentPag
     "POST",
     "/v1/agents",
     "Create a custom agent",
-    errors=(404, 409),
+    errors=(400, 404, 409, 422),
     max_bytes=MAX_AGENT_BYTES,
 )
-async def create_agent(deps: ChatDeps, call: Call[AgentIn]) -> AgentOut:
+async def create_agent(deps: ChatDeps, call: CreatingCall[AgentIn]) -> AgentOut:
     body, now = call.body, deps.clock.now()
     agent = CustomAgent(
-        id=AgentId(deps.new_id()),
+        id=AgentId(call.operation.name),
         name=body.name,
         instructions=body.instructions,
         description=body.description,

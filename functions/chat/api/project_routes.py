@@ -11,7 +11,7 @@ from shared.domain.chats.project import MAX_NAME_CHARS, Project
 from shared.domain.files.file import File, FileStatus
 from shared.domain.ids import ProjectId, UserId
 from shared.edge.declare.common_schemas import OkOut, PageQuery
-from shared.edge.declare.routes import Call, route
+from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.edge.declare.schemas import Wire
 from shared.library.files import build_thumbnail_address
 
@@ -66,11 +66,11 @@ async def list_projects(deps: ChatDeps, call: Call[None, ProjectsQuery]) -> Proj
     return ProjectPageOut(items=list(map(_to_project_out, page.items)), next=page.next)
 
 
-@route("POST", "/v2/projects", "Create a project", errors=(409,))
-async def create_project(deps: ChatDeps, call: Call[ProjectIn]) -> ProjectOut:
+@route("POST", "/v2/projects", "Create a project", errors=(400, 409, 422))
+async def create_project(deps: ChatDeps, call: CreatingCall[ProjectIn]) -> ProjectOut:
     now = deps.clock.now()
     project = Project(
-        id=ProjectId(deps.new_id()), name=call.body.name, created_at=now, updated_at=now
+        id=ProjectId(call.operation.name), name=call.body.name, created_at=now, updated_at=now
     )
     return _to_project_out(await deps.stores.projects.create(call.uid, project))
 

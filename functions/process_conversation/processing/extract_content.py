@@ -20,6 +20,7 @@ from functions.process_conversation.processing.draft import (
     build_draft,
     reconcile_with_stored,
 )
+from functions.process_conversation.processing.judged_facts import judge_facts
 from functions.process_conversation.processing.memory_selection import (
     Sifted,
     decide_memories,
@@ -45,7 +46,6 @@ from functions.process_conversation.processing.read_transcript import (
     read_transcript,
 )
 from functions.process_conversation.processing.scraps import is_scrap
-from functions.process_conversation.processing.secret_facts import drop_secret_facts
 from functions.process_conversation.processing.shorten_facts import shorten_facts
 from functions.process_conversation.processing.structure import (
     MIN_KEPT_WORDS,
@@ -206,7 +206,7 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     ids = await _load_derived_ids(deps, uid, conversation)
 
     sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
-    sifted = await drop_secret_facts(extraction, sifted)
+    sifted = await judge_facts(extraction, sifted)
     was_repaired = any(part.answer.is_repaired for part in answers)
     sifted = await shorten_facts(extraction, sifted, may_ask=not was_repaired)
     dropped = {str(reason): count for reason, count in sifted.dropped.items() if count}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from functions.process_conversation.processing.examples import quotes_example
-from functions.process_conversation.processing.model_outputs import MemoryOutput
+from functions.process_conversation.processing.model_outputs import NOWHERE, MemoryOutput
 from functions.process_conversation.processing.task_owner import find_own_places
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.derived_ids import DerivedIds
@@ -35,7 +35,9 @@ ROOM_TO_GO_ON = 100
 """Characters: a proof that goes on in later turns takes at most these and twice its own."""
 MIN_PROOF_WEIGHT = 6
 """Three words, or six characters in scripts without spaces; of a shorter segment all of it is enough."""
-DropReason = Literal["not_meant", "empty", "unproved", "secret", "example", "long", "unread"]
+DropReason = Literal[
+    "not_meant", "empty", "unproved", "secret", "example", "long", "repeated", "unread"
+]
 """Of what a model wanted to remember; `unread` counts the parts of a transcript whose facts came malformed."""
 EXTRACTED_CATEGORIES: tuple[MemoryCategory, ...] = ("interesting", "system")
 
@@ -75,11 +77,13 @@ def find_proof(
     owner rests on was said by the owner.
     """
     first, last = answer.segment - MAX_TURNS_APART, answer.segment + MAX_TURNS_APART
-    near = [*range(max(first, 0), min(last + 1, len(segments)))]
-    if answer.category == "system":
-        near = [n for n in near if n in own_places]
-    for n in sorted(near, key=lambda place: abs(place - answer.segment)):
-        turns = [segments[m] for m in near if m >= n and segments[m].speaker == segments[n].speaker]
+    if answer.segment == NOWHERE:
+        first, last = 0, len(segments)
+    near = range(max(first, 0), min(last + 1, len(segments)))
+    may_prove = {n for n in near if answer.category != "system" or n in own_places}
+    for n in sorted(may_prove, key=lambda place: abs(place - answer.segment)):
+        following = (m for m in range(n, n + 2 * MAX_TURNS_APART + 1) if m in may_prove)
+        turns = [segments[m] for m in following if segments[m].speaker == segments[n].speaker]
         whole = " ".join(turn.text for turn in turns)
         end = whole.find(" ", len(turns[0].text) + 2 * len(answer.evidence) + ROOM_TO_GO_ON)
         text = whole if end < 0 else whole[:end]

@@ -4,8 +4,9 @@ They are lenient: one odd value never costs the whole answer.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self, TypeVar, get_args
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -31,6 +32,10 @@ ExtractedKind = Literal[StatementKind, "learned"]
 DEFAULT_EVENT_MINUTES = 30.0
 MAX_LISTED = 50
 """What is read of each list; no prompt asks for so much. A model in a loop does not stop by itself."""
+NOWHERE = -1
+"""The segment of a proof for which none is named: it may stand anywhere."""
+_MAX_LEVELS = 4
+"""How deep in an answer its parts are looked for."""
 
 
 def _normalise_category(category: object) -> str:
@@ -49,7 +54,23 @@ def _parse_minutes(value: object) -> float:
 
 def _parse_kind(value: object) -> object:
     """Take an unknown kind for a guess, which is dropped."""
-    return value if value in get_args(ExtractedKind) else "guess"
+    kind = re.sub(r"[\s-]+", "_", str(value).strip().lower())
+    return kind if kind in get_args(ExtractedKind) else "guess"
+
+
+def _parse_number(value: object) -> object:
+    """Read 3, "3" or "segment 3"; None for what names no number."""
+    found = re.search(r"-?\d{1,9}", str(value)) if isinstance(value, int | float | str) else None
+    return int(found[0]) if found and not isinstance(value, bool) else None
+
+
+def _parse_segment(value: object) -> object:
+    number = _parse_number(value)
+    return NOWHERE if number is None else number
+
+
+def _parse_text(value: object) -> object:
+    return value if isinstance(value, str) else ""
 
 
 def _parse_exclusive_key(value: object) -> object:
@@ -82,6 +103,28 @@ def _leave_out_items(value: object, read: ValidatorFunctionWrapHandler) -> objec
         malformed = {problem["loc"][0] for problem in error.errors()}
         items = value if isinstance(value, list) else []
         return read([item for place, item in enumerate(items) if place not in malformed])
+
+
+def _read_facts(value: object, read: ValidatorFunctionWrapHandler) -> object:
+    """Read facts, also one alone; a malformed one does not cost the others, and only malformed ones are none."""
+    facts = [value] if isinstance(value, dict) else value
+    if not isinstance(facts, list):
+        return None
+    objects = [fact for fact in facts if isinstance(fact, dict)]
+    if facts and not objects:
+        return None
+    try:
+        return read(objects[:MAX_LISTED])
+    except ValidationError:
+        return None
+
+
+def _list_objects(value: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an object and those that it has as fields, the outer ones first."""
+    level = [dict(value)]
+    for _ in range(_MAX_LEVELS):
+        yield from level
+        level = [part for each in level for part in each.values() if isinstance(part, dict)]
 
 
 def _cut(value: object) -> object:
@@ -165,6 +208,11 @@ class ActionItemOutput(ProcessingOutput):
     owner: Annotated[str, BeforeValidator(_parse_owner)] = "me"
     due_at: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _take_words_alone(cls, value: object) -> object:
+        return {"description": value, "owner": "unknown"} if isinstance(value, str) else value
+
 
 class EventOutput(ProcessingOutput):
     """Something that will take place; `start` is a wall clock, `duration` in minutes."""
@@ -203,13 +251,13 @@ class MemoryOutput(ProcessingOutput):
     of one that says the same in other words, or null.
     """
 
-    segment: int
-    evidence: str
+    segment: Annotated[int, BeforeValidator(_parse_segment)] = NOWHERE
+    evidence: Annotated[str, BeforeValidator(_parse_text)] = ""
     kind: Annotated[ExtractedKind, BeforeValidator(_parse_kind)] = "guess"
-    content: str
+    content: Annotated[str, BeforeValidator(_parse_text)] = ""
     exclusive_key: Annotated[str | None, BeforeValidator(_parse_exclusive_key)] = None
-    replaces: int | None = None
-    repeats: int | None = None
+    replaces: Annotated[int | None, BeforeValidator(_parse_number)] = None
+    repeats: Annotated[int | None, BeforeValidator(_parse_number)] = None
     replaced_id: SkipJsonSchema[MemoryId | None] = None
     repeated_id: SkipJsonSchema[MemoryId | None] = None
 
@@ -256,19 +304,23 @@ class ExtractionOutput(ProcessingOutput):
     ] = None
     memories: Annotated[
         Sequence[MemoryOutput] | SkipJsonSchema[None],
-        BeforeValidator(_cut),
-        WrapValidator(_leave_out_malformed),
+        WrapValidator(_read_facts),
     ] = None
 
     is_repaired: SkipJsonSchema[bool] = False
 
     @model_validator(mode="before")
     @classmethod
-    def _take_bare_structure(cls, value: object) -> object:
-        """Read one whose structure came without its field's name."""
-        if isinstance(value, dict) and "structure" not in value and "title" in value:
-            return {**value, "structure": value}
-        return value
+    def _take_parts_anywhere(cls, value: object) -> object:
+        """Read parts that came bare, one within the other, or with a name of the model's around them."""
+        if not isinstance(value, dict):
+            return value
+        objects = [*_list_objects(value)]
+        named = value.get("structure")
+        records = [each for each in (named, *objects) if isinstance(each, dict)]
+        structure = next((each for each in records if "title" in each), named)
+        facts = next((each["memories"] for each in objects if "memories" in each), None)
+        return {**value, "structure": structure, "memories": facts}
 
     @model_validator(mode="after")
     def _require_any_part(self) -> Self:

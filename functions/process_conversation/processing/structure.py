@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
 from functions.process_conversation.processing.examples import quotes_example
@@ -26,7 +26,7 @@ from shared.domain.conversations.conversation import (
 )
 from shared.domain.conversations.own_names import list_others
 from shared.domain.conversations.speaker_labels import is_name
-from shared.domain.wall_clock import DAY_END, EVENING, read_wall_clock
+from shared.domain.wall_clock import DAY_END, EVENING, read_day_ahead, read_wall_clock
 from shared.domain.words import count_words, normalise, truncate_words
 from shared.security.private_data import hide_secrets
 
@@ -134,15 +134,22 @@ def _build_items(
 
 def _read_due(text: str | None, conversation: Conversation, zone: ZoneInfo) -> datetime | None:
     """Read when something is due; "today", said after the hour of a day alone, is due when the day ends."""
-    times = (read_wall_clock(text, zone, day_hour) for day_hour in (EVENING, DAY_END))
+    times = (_read_time(text, conversation, zone, day_hour) for day_hour in (EVENING, DAY_END))
     return next((time for time in times if time and _lies_ahead(time, conversation)), None)
+
+
+def _read_time(
+    text: str | None, conversation: Conversation, zone: ZoneInfo, day_hour: time | None = None
+) -> datetime | None:
+    read = read_wall_clock(text, zone, day_hour)
+    return read or read_day_ahead(text, conversation.started_at, zone, day_hour)
 
 
 def _build_events(
     answers: Iterable[EventOutput], conversation: Conversation, zone: ZoneInfo
 ) -> Iterator[Event]:
     for answer in answers:
-        start = read_wall_clock(answer.start, zone)
+        start = _read_time(answer.start, conversation, zone)
         title = clean_title(answer.title, conversation)
         if title and start and _lies_ahead(start, conversation):
             yield Event(

@@ -1,7 +1,9 @@
 """Owner of an extracted task: what a model says about it, within what the transcript supports; pure."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
 from shared.domain.conversations.conversation import Segment
@@ -12,9 +14,14 @@ from shared.domain.value import value
 from shared.retrieval.terms import fold
 
 MAX_NAME_CHARS = 64
-_CALLED_OWNER = ("me", "myself", "i", "user", "the user", "owner", "the owner")
-"""What prompts, and models, call the owner."""
-_CALLED_NOBODY = ("", "unknown", "none", "null", "n/a")
+_PRONOUNS = {
+    name: frozenset(words.split())
+    for name, words in json.loads(
+        Path(__file__).with_name("pronouns.json").read_text(encoding="utf-8")
+    ).items()
+}
+"""What models call the owner, several who speak and nobody, in the languages they write in."""
+_CALLED_OWNER = {"user", "the user", "owner", "the owner"}
 _MARKS = " .:!?*'\""
 _BETWEEN_NAMES = re.compile(r"[(),;/&+\[\]]")
 _FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -74,9 +81,11 @@ def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
     name = " ".join(answer.owner.split())[:MAX_NAME_CHARS]
     parts = [name, *_BETWEEN_NAMES.split(name)]
     keys = [key for part in parts if (key := _build_key(part))]
-    if not keys or keys[0] in _CALLED_NOBODY:
+    if not keys or (keys[0] in _PRONOUNS["nobody"] and not is_name(voices.others.get(keys[0], ""))):
         return Owner(owner="unknown")
     if any(_is_owner(voices, key) for key in keys):
+        return Owner(owner="me")
+    if _names_several(voices, name):
         return Owner(owner="me")
     if any(_calls_owner(key) for key in keys if key not in voices.others):
         return Owner(owner="me" if voices.has_owner else "unknown")
@@ -90,12 +99,29 @@ def _build_key(name: str) -> str:
 
 
 def _calls_owner(key: str) -> bool:
-    return key in _CALLED_OWNER or key.split(maxsplit=1)[0] == "me"  # "me and Mara"
+    first = key.split(maxsplit=1)[0]
+    pronouns = _PRONOUNS["owner"] | _PRONOUNS["several"]
+    return key in _CALLED_OWNER | pronouns or first == "me"  # "me and Mara"
+
+
+def _names_several(voices: Voices, name: str) -> bool:
+    """Tell whether words name the owner and somebody else who speaks: "Alex and Mara"."""
+    keys = [key for word in name.split() if (key := _build_key(word))]
+    is_shared = any(_spell(voices, key) for key in keys if not _is_owner(voices, key))
+    return is_shared and any(_is_owner(voices, key) for key in keys)
+
+
+def _abbreviates(key: str, own: str) -> bool:
+    """Tell whether a name is another with an initial: "Alex W.", "A. Weber"."""
+    pairs = [*zip(key.replace(".", "").split(), own.split(), strict=False)]
+    is_same_length = len(key.split()) == len(own.split()) == len(pairs)
+    fits = [short == word or short == word[0] for short, word in pairs]
+    return is_same_length and all(fits) and any(short == word for short, word in pairs)
 
 
 def _is_owner(voices: Voices, key: str) -> bool:
     """Tell whether a name is the owner's, or the first of one who speaks, and nobody else is called so."""
-    if key in voices.own_keys:
+    if any(_abbreviates(key, own) for own in voices.own_keys):
         return key not in voices.others
     first_names = {
         own.split()[0] for own in voices.own_keys if own and not _FAMILY_FIRST.match(own)

@@ -1,7 +1,7 @@
 """Merged transcript: the segments of several conversations in the order of time; pure.
 
 A label of one recording says nothing about the labels of another. So two speakers become one only where
-both are the owner, the same person, or have the same name.
+both are the owner, the same person, or have the same name. What two devices heard at once stands there once.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,8 +11,15 @@ from typing import TypeVar
 from shared.domain.conversations.conversation import Conversation, Edits, Segment, Speaker
 from shared.domain.conversations.speaker_labels import build_label, is_name, number_speakers
 from shared.domain.ids import ConversationId, PersonId
+from shared.domain.words import count_words, normalise
 
 T = TypeVar("T")
+HEARD_WITHIN_S = 15.0
+"""So far apart two devices may say that they heard the same words."""
+MIN_DOUBLE_WORDS = 3
+"""A "yes" may be two people's."""
+_MAX_BETWEEN = 20
+"""Segments between two that are compared: one without end is compared with no thousand others."""
 _Identity = tuple[str, ...]
 
 
@@ -56,7 +63,7 @@ def merge_conversations(
     first = in_order[0]
     speakers: dict[str, Speaker] = {}
     iterated = _iterate_segments(in_order, speakers, are_labels_shared=are_labels_shared)
-    segments = sorted(iterated, key=lambda segment: segment.start)
+    segments = sorted(iterated, key=lambda pair: pair[1].start)
     return Conversation(
         id=merged_id,
         created_at=min(source.created_at for source in sources),
@@ -64,7 +71,7 @@ def merge_conversations(
         finished_at=max(source.finished_at for source in sources),
         source=first.source,
         language=first.language,
-        transcript_segments=tuple(segments),
+        transcript_segments=tuple(_leave_out_doubles(segments)),
         photos=tuple(photo for source in in_order for photo in source.photos),
         geolocation=_find_first(source.geolocation for source in in_order),
         external_data=_find_first(source.external_data for source in in_order),
@@ -89,8 +96,8 @@ def _find_first(values: Iterable[T | None]) -> T | None:
 
 def _iterate_segments(
     sources: Sequence[Conversation], speakers: dict[str, Speaker], *, are_labels_shared: bool
-) -> Iterator[Segment]:
-    """Yield the segments, timed from the start of the first; `speakers` takes in who is known."""
+) -> Iterator[tuple[ConversationId, Segment]]:
+    """Yield the segments with their source, timed from the start of the first; `speakers` takes in who is known."""
     labels: dict[_Identity, str] = {}
     free = _FreeNumbers()
     for source in sources:
@@ -102,7 +109,7 @@ def _iterate_segments(
             if identity not in labels:
                 labels[identity] = build_label(free.take(numbers[segment.speaker]))
                 speakers.update(_build_speaker(labels[identity], named))
-            yield replace(
+            timed = replace(
                 segment,
                 speaker=labels[identity],
                 is_user=named.is_user,
@@ -110,6 +117,30 @@ def _iterate_segments(
                 start=segment.start + offset_s,
                 end=segment.end + offset_s,
             )
+            yield source.id, timed
+
+
+def _leave_out_doubles(segments: Sequence[tuple[ConversationId, Segment]]) -> Iterator[Segment]:
+    """Yield each segment but those whose words stand in one of another source, of at least as well known a speaker."""
+    ranks = [(s.is_user, s.person_id is not None) for _, s in segments]
+    words = [
+        f" {normalise(s.text)} " if count_words(s.text) >= MIN_DOUBLE_WORDS else ""
+        for _, s in segments
+    ]
+
+    def is_double(n: int, m: int) -> bool:
+        (source, segment), (other_source, other) = segments[n], segments[m]
+        return (
+            source != other_source
+            and words[n] in words[m]
+            and abs(segment.start - other.start) <= HEARD_WITHIN_S
+            and (ranks[n], len(words[n]), -n) < (ranks[m], len(words[m]), -m)
+        )
+
+    for n, (_, segment) in enumerate(segments):
+        near = range(max(0, n - _MAX_BETWEEN), min(n + _MAX_BETWEEN + 1, len(segments)))
+        if not words[n] or not any(is_double(n, m) for m in near):
+            yield segment
 
 
 def _identify(scope: str, segment: Segment, named: Segment) -> _Identity:

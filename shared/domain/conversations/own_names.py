@@ -1,13 +1,19 @@
 """Own names: the names by which transcripts call the owner; pure."""
 
+import re
+import unicodedata
 from collections.abc import Iterable
 
 MAX_OWN_NAMES = 20
+_ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def build_name_key(name: str) -> str:
-    """Return the form in which two spellings of one name are equal: no case, single spaces."""
-    return " ".join(name.casefold().split())
+    """Return the form in which two spellings of one name are equal: no case or accents, single spaces, "Weber, Alex" turned round."""
+    decomposed = unicodedata.normalize("NFKD", name).casefold()
+    folded = unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    family, _, given = folded.partition(",")
+    return " ".join(f"{given} {family}".split())
 
 
 def deduplicate_names(names: Iterable[str]) -> tuple[str, ...]:

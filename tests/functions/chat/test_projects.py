@@ -60,6 +60,27 @@ def list_tool_names(turn: PreparedTurn) -> set[str]:
     return {tool.name for tool in turn.tools}
 
 
+@pytest.mark.parametrize("path", [PROJECTS, "/v1/agents"])
+async def test_what_is_created_again_under_its_key_is_there_once_t15(
+    world: ChatFixture, path: str
+) -> None:
+    body = (
+        {"name": "Boat", "instructions": "Speak of boats."}
+        if "agents" in path
+        else {"name": "Boat"}
+    )
+    async with open_chat(world.deps()) as http:
+        first, second = [
+            await http.post(path, json=body, headers={"Idempotency-Key": "phone-1"})
+            for _ in range(2)
+        ]
+        listed = (await http.get(path)).json()["items"]
+
+    assert first.status_code == 200, first.text
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert [each["id"] for each in listed] == [first.json()["id"]] == [second.json()["id"]]
+
+
 async def test_a_project_is_created_read_renamed_and_deleted_x12(world: ChatFixture) -> None:
     keel = await store_file(world, "keel", "Of oak.")
     async with open_chat(world.deps()) as http:

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from functions.chat.entry_points import ENTRY_POINTS as CHAT
 from functions.imports.entry_points import ENTRY_POINTS as IMPORTS
 from functions.library.entry_points import ENTRY_POINTS as LIBRARY
 from functions.media.entry_points import ENTRY_POINTS as MEDIA
+from functions.tool_proxy.entry_points import ENTRY_POINTS as APPS
 from shared.edge.declare.entry_points import load_routes
 from tests.fixtures.library import BODY, CONVERSATIONS
 
@@ -47,6 +49,46 @@ REPEATABLE = {
         "/v1/sync/audio/{conversation_id}/precache",
         "/v3/upload-audio",
         "/v1/users/daily-summary-settings/test",
+        "/v1/agents/from-link",
+        "/v1/focus-modes",
+        "/v1/initial-message",
+        "/v2/initial-message",
+        "/v1/messages/{id}/report",
+        "/v2/messages/{id}/report",
+        "/v1/messages/{message_id}/changes/{change_id}/undo",
+        "/v1/users/analytics/chat_message",
+        "/v1/users/fcm-token",
+        "/v2/chat-sessions/{id}/details-requests/{request_id}",
+        "/v2/chat-sessions/{id}/end",
+        "/v2/chat-sessions/{id}/feedback",
+        "/v2/messages/{id}/stop",
+        "/v2/messages/{id}/confirmations/{confirmation}",
+        "/v2/rules",
+        "/v2/sealed-pairing/take",
+        "/v2/sync/ack",
+        "/v2/voice-sessions/{id}/end",
+        "/v2/voice-sessions/{id}/tools",
+        "/v2/voice-sessions/{id}/turns",
+        "/v1/apps/enable",
+        "/v1/apps/disable",
+        "/v1/apps/review",
+        "/v1/apps/{app_id}/mcp/refresh",
+        "/v1/apps/{app_id}/refresh-manifest",
+        "/v1/users/developer/webhook/{type}",
+        "/v1/users/developer/webhook/{type}/disable",
+        "/v1/users/developer/webhook/{type}/enable",
+    },
+    "questions, whose runs are found again by the same key": {
+        "/v2/messages",
+        "/v2/messages/{id}/versions",
+        "/v2/messages/{id}/resend",
+    },
+    "chats without a word yet, of which no answer may be stored where they are incognito": {
+        "/v2/chat-sessions",
+    },
+    "sound, of which nothing is stored but the question that it becomes": {
+        "/v2/voice-messages",
+        "/v2/voice-message/transcribe",
     },
     "files that are known by their time and content": {
         "/v1/sync-local-files",
@@ -58,11 +100,20 @@ REPEATABLE = {
         "/v1/action-items/share",
         "/v1/mcp/authorizations",
         "/v1/mcp/token",
+        "/v1/apps",
+        "/v1/apps/mcp",
+        "/v1/apps/mcp/complete",
+        "/v1/apps/{app_id}/keys",
+        "/v1/apps/{app_id}/signing-secret",
+        "/v2/voice-sessions",
     },
     "OAuth, which stores nothing by these or ends what is there": {
         "/v1/mcp/register",
         "/v1/mcp/revoke",
         "/v1/mcp/authorizations/preview",
+        "/v1/connections/start",
+        "/v1/connections/complete",
+        "/v1/connections/{service}/authorize",
     },
     "JSON-RPC, which has no such key": {"/v1/mcp/sse", "/v1/mcp/sse/messages", "/v1/mcp"},
 }
@@ -97,7 +148,7 @@ async def test_a_recording_without_an_id_that_is_sent_again_is_one_conversation(
 def test_every_route_that_stores_something_honours_the_key_or_has_a_reason_not_to():
     posts = {
         row.path: row.creates
-        for entry_point in (*LIBRARY, *MEDIA, *IMPORTS)
+        for entry_point in (*LIBRARY, *MEDIA, *IMPORTS, *CHAT, *APPS)
         for place in entry_point.places
         for row in load_routes(place)
         if row.method == "POST" and row.access != "service"

@@ -165,6 +165,38 @@ async def test_a_fact_of_too_many_words_is_asked_for_once_more_i1(database, answ
     assert (await world.load_conversation()).status == "completed"
 
 
+FACT = build_memory_output()
+WHOLE = build_extraction_output(FACT)
+RECORD = WHOLE["structure"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"answer": WHOLE},
+        {"result": {"data": WHOLE}},
+        {"structure": {"structure": RECORD}, "memories": [FACT]},
+        {"structure": {**RECORD, "memories": [FACT]}},
+        {**RECORD, "memories": [FACT]},
+        {"title": "Another", "structure": RECORD, "memories": [FACT]},
+        {"structure": RECORD, "facts": {"memories": FACT}},
+        {"structure": RECORD, "memories": [7, "User is allergic", FACT, {"content": "User flies"}]},
+        {"structure": {**RECORD, "action_items": ["Call the printer"]}, "memories": [FACT]},
+    ],
+)
+async def test_an_answer_in_another_wrapping_is_read_at_once_i1(database, answer):
+    with ScriptedModel(answers=build_script(answer)) as model:
+        world = build_processing_fixture(database, model)
+        await world.write(build_test_conversation())
+
+        await world.deliver_all()
+
+    structured = (await world.load_conversation()).structured
+    assert structured.title == RECORD["title"]
+    assert [item.description for item in structured.action_items] == ["Call the printer"]
+    assert await list_facts(world) == ["User is allergic to peanuts"]
+
+
 async def test_a_conversation_has_one_repair_i1(database):
     whole = build_extraction_output(build_memory_output(LONG_FACT))
     malformed = {**whole, "structure": {"title": 7}}
@@ -381,3 +413,72 @@ async def test_a_secret_without_any_form_is_not_remembered_i3(database):
 
     assert await list_facts(world) == ["User's dog is called Pepper"]
     assert fields["dropped_secret"] == 1
+
+
+@needs_encoder
+async def test_two_facts_of_one_proof_that_say_the_same_are_one_p14(database):
+    facts = [
+        build_memory_output("User is allergic to peanuts"),
+        build_memory_output("User has a peanut allergy", evidence="allergic to peanuts"),
+        build_memory_output("User's launch is in Berlin", evidence="The launch in Berlin moved"),
+    ]
+    with ScriptedModel(answers=build_script(build_extraction_output(*facts))) as model:
+        async with open_encoder() as encoder:
+            world = build_processing_fixture(database, model, embedder=encoder)
+            await world.write(build_test_conversation())
+
+            fields = await process_one(world)
+
+    assert sorted(await list_facts(world)) == [facts[0]["content"], facts[2]["content"]]
+    assert fields["dropped_repeated"] == 1
+
+
+MARKET = (
+    "On Tuesday we went to the market, it was raining like mad, and then my cats, both of them, got out because the "
+    "neighbour left the gate open, and I had to climb over the wall of the bakery, and I still hadn't had breakfast."
+)
+
+
+@needs_encoder
+@pytest.mark.parametrize(
+    ("said", "fact", "is_kept"),
+    [
+        (("I'm allergic to peanuts",), "User owes Mallory 900 euros", False),
+        (("I'm allergic to peanuts",), "User lives in Porto", False),
+        (("We talked about the roof again",), "User has asthma", False),
+        (("Ja, das machen wir so",), "User works at Siemens", False),
+        (("Sure, I can do that",), "User is a lawyer", False),
+        (("I'm allergic to peanuts",), "User ist allergisch gegen Erdnüsse", True),
+        (("Soy celíaco desde niño",), "User cannot eat gluten", True),
+        ((MARKET,), "User has two cats", True),
+        ((MARKET,), "User is a lawyer", False),
+        (("ผมแพ้ถั่วลิสง",), "User is allergic to peanuts", True),
+        (("我對花生過敏",), "User is allergic to peanuts", True),
+        (("我對花生過敏",), "User owes Mallory 900 euros", False),
+        (("Je ne mange plus de viande",), "User is a vegetarian", True),
+        (("We named her Nora, after my gran",), "User's daughter is called Nora", True),
+        (("I gave up drinking three years ago",), "User does not drink alcohol", True),
+        (("Where do you live now?", "In Porto since last May"), "User lives in Porto", True),
+        (("Do you still play the cello?", "Every single evening"), "User plays the cello", True),
+        (("Bist du verheiratet?", "Ja, seit zwölf Jahren"), "User is married", True),
+    ],
+)
+async def test_a_proof_is_about_its_fact_in_whatever_words_and_language_i1(
+    database, said, fact, is_kept
+):
+    segments = tuple(
+        Segment(text=text, is_user=text == said[-1], speaker=f"SPEAKER_0{n}")
+        for n, text in enumerate(said)
+    )
+    answer = build_extraction_output(
+        build_memory_output(fact, evidence=said[-1], segment=len(said) - 1)
+    )
+    with ScriptedModel(answers=build_script(answer)) as model:
+        async with open_encoder() as encoder:
+            world = build_processing_fixture(database, model, embedder=encoder)
+            await world.write(build_test_conversation(transcript_segments=segments))
+
+            fields = await process_one(world)
+
+    assert await list_facts(world) == [fact] * is_kept
+    assert fields.get("dropped_unproved") == (None if is_kept else 1)

@@ -197,6 +197,33 @@ def test_a_proof_is_three_words_or_six_signs_or_all_that_was_said_i1(said, evide
     assert len(sift_facts(answer, note).facts) == kept
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"segment": "0"},
+        {"segment": "segment 0"},
+        {"segment": None},
+        {"segment": [0]},
+        {"kind": " Lasting"},
+        {"replaces": "none", "repeats": "x"},
+        {"replaces": 1.0, "exclusive_key": 7},
+    ],
+)
+def test_a_fact_that_is_written_carelessly_is_read_i1(changes):
+    assert keep_contents(build_memory_output(**changes)) == ["User is allergic to peanuts"]
+
+
+def test_a_fact_of_which_no_segment_is_named_is_proved_anywhere_by_its_owner_i1():
+    long = build_test_conversation(*["Well then.", "Yes."] * 30, "I'm allergic to peanuts", "So?")
+    answer = build_memory_output(evidence="I am allergic to peanuts")
+    del answer["segment"]
+    other = {**answer, "evidence": "I said so"}
+
+    facts = sift_facts(parse_outputs(answer, other), long).facts
+
+    assert [(fact.segment, fact.evidence) for fact in facts] == [(60, "I'm allergic to peanuts")]
+
+
 def test_a_proof_may_go_on_in_the_next_turn_of_its_speaker_alone_i1():
     cut = build_test_conversation(
         "I've been allergic", "Mhm.", "to walnuts for years.", "And cats."

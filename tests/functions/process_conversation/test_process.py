@@ -311,7 +311,7 @@ async def test_an_odd_item_of_a_list_costs_no_other_n1(database):
 
     conversation = await world.load_conversation()
     tasks = [item.description for item in conversation.structured.action_items]
-    assert (conversation.status, tasks) == ("completed", ["Call the printer"])
+    assert (conversation.status, tasks) == ("completed", ["milk", "Call the printer"])
     assert conversation.topics.entities == ("milk", "Berlin")
 
 

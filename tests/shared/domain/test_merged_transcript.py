@@ -162,3 +162,48 @@ def test_a_title_that_its_owner_gave_stays():
     )
 
     assert merge_conversations([offsite, hotel], MERGED).edits.title == "Lisbon"
+
+
+def test_what_two_devices_heard_at_once_stands_there_once_i2():
+    def record(name, source, late_s, *said):
+        started_at = START + timedelta(seconds=late_s)
+        return Conversation(
+            id=ConversationId(name),
+            created_at=started_at,
+            started_at=started_at,
+            finished_at=started_at + timedelta(minutes=5),
+            source=source,
+            transcript_segments=tuple(
+                Segment(text=text, speaker=speaker, is_user=speaker == "ME", start=start, end=start)
+                for start, speaker, text in said
+            ),
+        )
+
+    phone = record(
+        *("a", "phone", 0),
+        (0.0, "SPEAKER_00", "Shall we meet on Friday? I can bring the plan."),
+        (9.0, "SPEAKER_01", "Yes."),
+        (12.0, "SPEAKER_01", "That suits me well."),
+        (200.0, "SPEAKER_00", "I can bring the plan."),
+    )
+    device = record(
+        *("b", "omi", 4),
+        (0.0, "ME", "Shall we meet on Friday?"),
+        (2.0, "ME", "I can bring the plan."),
+        (6.0, "SPEAKER_01", "Yes."),
+        (9.0, "SPEAKER_01", "that suits me well"),
+        (15.0, "SPEAKER_01", "Until Friday then, at the mill."),
+    )
+
+    merged = merge_conversations([phone, device], MERGED)
+
+    assert [(s.is_user, s.text) for s in merged.transcript_segments] == [
+        (False, "Shall we meet on Friday? I can bring the plan."),
+        (True, "Shall we meet on Friday?"),
+        (True, "I can bring the plan."),
+        (False, "Yes."),
+        (False, "Yes."),
+        (False, "That suits me well."),
+        (False, "Until Friday then, at the mill."),
+        (False, "I can bring the plan."),
+    ]

@@ -34,6 +34,12 @@ def list_owners(conversation: Conversation) -> list[str]:
         ("Ann", "Ann Lee", False),
         ("SPEAKER_00", "SPEAKER_00", False),
         ("Straße", "STRASSE", True),
+        ("Ines Weber", "Inês Weber", True),
+        ("Weber, Inês", "INES WEBER", True),
+        ("Андрей", "андреи\u0306", True),
+        ("Ann,", "Ann", True),
+        ("Lee, Tom", "Ann Lee", False),
+        ("ハハ", "ババ", False),
     ],
 )
 def test_a_speaker_with_an_own_name_is_the_owner(spoken, own, is_owner) -> None:

@@ -10,6 +10,7 @@ from shared.domain.wall_clock import (
     EVENING,
     list_days_ahead,
     localize,
+    read_day_ahead,
     read_wall_clock,
     write_wall_clock,
 )
@@ -107,3 +108,44 @@ def test_a_time_with_its_offset_is_written_by_the_zones_clock_and_other_text_sta
     text, zone, local
 ):
     assert localize(text, zone) == local
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("Mon 30", "2026-11-30 18:00"),
+        ("Monday", "2026-11-30 18:00"),
+        ("on Monday at 9:30", "2026-11-30 09:30"),
+        ("Monday, November 30th, 2026", "2026-11-30 18:00"),
+        ("30 Nov, 5 pm", "2026-11-30 17:00"),
+        ("11/30/2026", "2026-11-30 18:00"),
+        ("30/11/2026 08:15", "2026-11-30 08:15"),
+        ("30.11.", "2026-11-30 18:00"),
+        ("12/1", "2026-12-01 18:00"),
+        ("1.12.26", None),
+        ("Tue 8", "2026-12-08 18:00"),
+        ("Tuesday 9", None),
+        ("2026-11: Mon 30", "2026-11-30 18:00"),
+        ("in 3 days", None),
+        ("30", None),
+        ("November 2026", None),
+        ("9:30", None),
+        ("25:00 Monday", None),
+        ("12/24/2026", None),
+        ("tomorrow", None),
+        ("Montag", None),
+        ("月曜日", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_day_ahead_is_read_in_other_forms_i2(text, read):
+    evening = datetime(2026, 11, 28, 4, tzinfo=UTC)  # Friday 27, 20:00
+
+    moment = read_day_ahead(text, evening, LOS_ANGELES, EVENING)
+
+    assert (moment and f"{moment.astimezone(LOS_ANGELES):%Y-%m-%d %H:%M}") == read
+
+
+def test_a_day_ahead_without_an_hour_is_no_moment_of_an_event_i2():
+    assert read_day_ahead("Mon 30", datetime(2026, 11, 28, 4, tzinfo=UTC), LOS_ANGELES) is None

@@ -92,6 +92,29 @@ async def test_a_processed_conversation_is_found_by_its_words_with_the_passage_a
     assert [piece["text"] for piece in snippet["pieces"] if piece["is_match"]] == ["peanuts"]
 
 
+@pytest.mark.parametrize(
+    ("times", "order"),
+    [
+        ([(10.0, 12.0), (2.0, 4.0), (2.0, 3.0)], "bca"),
+        ([(5.0, 5.0), (0.0, 0.0), (5.0, 5.0)], "bac"),
+        ([(10.0, 12.0), (0.0, 0.0), (0.0, 0.0)], "abc"),
+        ([(0.0, 0.0)] * 3, "abc"),
+        ([(9.0, 2.0), (1.0, 0.0), (3.0, 1.0)], "bca"),
+    ],
+)
+async def test_what_was_said_first_stands_first_where_times_tell_i2(alice, times, order):
+    said = [
+        {**SEGMENT, "text": f"{name}: {SEGMENT['text']}", "start": start, "end": end}
+        for name, (start, end) in zip("abc", times, strict=True)
+    ]
+    for _ in range(2):
+        answer = await alice.post(CONVERSATIONS, json={**BODY, "transcript_segments": said})
+        assert answer.status_code == 202
+
+    stored = (await alice.get(f"{CONVERSATIONS}/talk")).json()["transcript_segments"]
+    assert "".join(segment["text"][0] for segment in stored) == order
+
+
 async def test_a_conversation_without_an_id_gets_one(alice):
     body = {name: value for name, value in BODY.items() if name != "id"}
 
