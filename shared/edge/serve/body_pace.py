@@ -32,7 +32,8 @@ async def receive_in_time(
                 async with asyncio.timeout(grace_s + size_bytes / MIN_BYTES_PER_S - elapsed_s):
                     chunk = await anext(chunks, None)
             except TimeoutError:
-                raise RequestRejected(build_problem(408, TOO_SLOW)) from None
+                problem = build_problem(408, TOO_SLOW, headers={"Connection": "close"})
+                raise RequestRejected(problem) from None
             except ClientDisconnect as disconnect:
                 problem = build_problem(400, "The request body ended early.")
                 raise RequestRejected(problem) from disconnect

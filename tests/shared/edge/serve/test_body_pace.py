@@ -59,3 +59,4 @@ async def test_a_body_that_stops_coming_is_refused_s4() -> None:
             pass
 
     assert refusal.value.response.status_code == 408
+    assert refusal.value.response.headers["connection"] == "close", "its rest is not waited for"
