@@ -29,17 +29,15 @@ _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
 _ANSWER_CONTEXT_SHARE = 0.6
-_SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
 _FOCUS = 2.0
 _KIND_BONUS = 4.0
-_OWNER_BONUS = 2.0
+_MEMORY_BONUS = 2.0
 _PROMISE_BONUS = 8.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
-_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
 _TIME = (
@@ -65,7 +63,6 @@ _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNOREC
 _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
 )
-_OWN_FACT = re.compile(r"Your? ")
 _MENTIONS = re.compile(
     r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
 )
@@ -75,7 +72,10 @@ _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", r
 
 @value
 class Quote:
-    """A sentence with its speaker; `document` is the number it is cited by, `passage` counts those that were found."""
+    """A sentence with its speaker; `document` is the number it is cited by, `passage` counts those that were found.
+
+    A memory has a passage of its own, below zero.
+    """
 
     text: str
     speaker: str = ""
@@ -231,18 +231,13 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     }
     best_total = max(totals.values(), default=0.0)
     scores: dict[Quote, float] = {}
-    inherited_score = score_before = 0.0
-    before: Quote | None = None
+    inherited_score = 0.0
     for quote, terms in zip(quotes, term_sets, strict=True):
         spoken_terms = list_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
         is_kind = _gives_kind(question, quote)
-        is_detail = is_kind or _refers_back(quote, weights)
-        if before and is_detail and _continues(before, quote):
-            score = max(score, _SAME_TURN_SHARE * score_before)
-        before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
         is_of_best = 0 < totals[quote.document] == best_total
         is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
@@ -251,17 +246,6 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
             score += share * totals[quote.document] + _find_bonus(question, quote)
         scores[quote] = max(score, scores.get(quote, 0.0))
     return scores
-
-
-def _continues(before: Quote, quote: Quote) -> bool:
-    """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
-    return (before.speaker, before.document) == (quote.speaker, quote.document)
-
-
-def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
-    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
-    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
-    return shares_words and _ANAPHOR.match(quote.text) is not None
 
 
 def _gives_kind(question: str, quote: Quote) -> bool:
@@ -301,23 +285,17 @@ def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
 
 
 def _find_bonus(question: str, quote: Quote) -> float:
-    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
+    """Prefer the kind of answer that is asked for, promises of whom it is asked, and memories."""
     text = question.strip()
     bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
-        bonus += _OWNER_BONUS
+    bonus += _MEMORY_BONUS if quote.passage < 0 else 0.0
     return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
-
-
-def _asks_of_owner(question: str) -> bool:
-    """Tell whether a question is about what its owner does or has: "did I", "my"."""
-    return _ASKS_OWNER.search(question) is not None
 
 
 def _is_promise_asked_for(question: str, quote: Quote) -> bool:
     """Tell whether a sentence promises something, and its speaker is who the question is about."""
     if not (asks_promise(question) and _PROMISE.search(quote.text)):
         return False
-    if _asks_of_owner(question):
+    if _ASKS_OWNER.search(question):
         return quote.speaker == "You"
     return not list_content_terms(quote.speaker).isdisjoint(list_content_terms(question))
