@@ -1,7 +1,7 @@
 """Quotes of the offline model: the sentences of search results that come closest to a question; pure.
 
 A sentence is worth the words that it shares with the question, rare ones more, and what kind of answer
-it gives: "when" asks for a time, "how much" for a number. A question that was answered counts with
+it gives: "when" asks for a time, "how long" for a duration. A question that was answered counts with
 its reply.
 """
 
@@ -44,17 +44,12 @@ _TIME = (
     rf"\bin (an?|{_NUMBER}|\w+) (minute|hour|day|week|month|year)s?\b|\bat ({_NUMBER})|\bo'clock\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|\b(tomorrow|tonight|today|noon|midnight|next \w+|january|february|march|april|june|july|august|september|october|november|december)\b|\b(19|20)\d\d\b"
 )
-_MONEY = (
-    rf"[$€£¥]\s?\d|({_NUMBER})\S*\s+(pounds?|euros?|dollars?|francs?|yen|cents?|pence|percent)\b"
-)
 _DURATION = (
     rf"(?<!\bin )(\ban? |({_NUMBER})\S*\s+)(second|minute|hour|day|night|week|month|year)s?\b"
 )
 _PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
 _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"how (much|expensive)\b.*\b(cost|pay|is|are|for)\b|.*\b(price|costs?|expensive)\b", re.IGNORECASE), re.compile(_MONEY, re.IGNORECASE)),
     (re.compile(r"how long\b", re.IGNORECASE), re.compile(_DURATION, re.IGNORECASE)),
-    (re.compile(r"how (much|many|expensive|long|old|big|far|tall)\b|.*\b(price|cost)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
     (re.compile(r"when\b|what (time|day|date)\b", re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
     (re.compile(r"where\b", re.IGNORECASE), re.compile(r"\b(in|at|on|to|near|behind|under|by) (?-i:[A-Z]|the\b|an?\b)", re.IGNORECASE)),
 )  # fmt: skip
@@ -249,7 +244,7 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
 
 
 def _gives_kind(question: str, quote: Quote) -> bool:
-    """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
+    """Tell whether a sentence gives the kind of answer that is asked for: a time, a duration, a place."""
     text = question.strip()
     kind = next((answer for asked, answer in _KINDS if asked.match(text)), None)
     return bool(kind and kind.search(quote.text) and not quote.is_question)
