@@ -18,7 +18,7 @@ from functions.chat.consent.time_code import parse_time
 from functions.chat.context.citations import strip_markers
 from functions.imports.formats import stamps
 from functions.tool_proxy.registry.reserved_names import find_reserved_name
-from shared.adapters.embedded.offline import answers, chat_extractors, conversation_extractors
+from shared.adapters.embedded.offline import answers, extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
 from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.intents import Reading, read_intent
@@ -62,7 +62,7 @@ HOSTILE_UNITS = (
 )  # fmt: skip
 PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
 
-EXTRACTORS = {**chat_extractors.EXTRACTORS, **conversation_extractors.EXTRACTORS}
+EXTRACTORS = dict(extractors.EXTRACTORS)
 del EXTRACTORS["process_conversation/answer"]  # it does what "answer" and "answer_long" try below
 
 

@@ -95,7 +95,8 @@ class ImportReport:
             print(f"keepsake: left out: {line}", file=sys.stderr)
         for name in self.questions:
             print(f"keepsake: text in no known form: {name}", file=sys.stderr)
-        print(f"keepsake: {self._describe()}", flush=True)
+        if self.kept_files or not self.failures:  # else the lines above say all
+            print(f"keepsake: {self._describe()}", flush=True)
         for line in self._list_hints():
             print(f"keepsake: {line}", flush=True)
 

@@ -46,7 +46,7 @@ LATER_MODULES = {
 """What answers: a chat that is opened waits for none of it."""
 AFTER_ANSWER_MODULES = {
     "functions.chat.turn.after_turn", "functions.chat.notes.note_answer",
-    "shared.adapters.embedded.offline.chat_extractors", "shared.adapters.embedded.offline.conversation_extractors",
+    "shared.adapters.embedded.offline.extractors",
 }  # fmt: skip
 """What follows an answer or reads a conversation: no question waits for it."""
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
-from shared.adapters.embedded.offline.chosen_items import choose_tasks
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
 from shared.adapters.embedded.offline.planner import Request
 from shared.adapters.embedded.offline.quotes import (
@@ -19,25 +19,25 @@ from shared.adapters.embedded.offline.quotes import (
     select_closest,
     show_places,
 )
-from shared.adapters.embedded.offline.requests import select_requests
 from shared.adapters.embedded.offline.results import (
     LIBRARY_TOOLS,
     MANUAL_PAGE,
+    TASK_TOOLS,
     Result,
     Results,
+    Task,
+    choose_tasks,
     collect_documents,
     collect_memories,
     format_day,
     format_overview,
+    format_tasks,
     is_silent,
     list_texts,
-)
-from shared.adapters.embedded.offline.task_lines import (
-    TASK_TOOLS,
-    Task,
-    format_tasks,
     parse_tasks,
 )
+from shared.adapters.embedded.offline.speech import Sentence
+from shared.adapters.embedded.offline.tasks import find_requests
 from shared.domain.tasks.owner_words import address_owner
 from shared.retrieval.query import asks_when
 
@@ -86,6 +86,7 @@ _MAX_OPENING = 4
 _MIDDLE = 2
 """The sentence that is shown with its neighbours where a passage shares no word with the question."""
 _BEST_DOCUMENTS = 2
+_MAX_REQUESTS = 5
 _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
 SMALL_TALK: Mapping[Intent, str] = {"greeting": GREETING, "thanks": WELCOME, "goodbye": GOODBYE}
@@ -257,11 +258,9 @@ def _is_found(question: str, results: Results) -> bool:
 def _format_quotes(request: Request, results: Results) -> list[str]:
     documents, memories = collect_documents(results), collect_memories(results)
     all_quotes = [*quote_passages(documents), *_quote_memories(memories)]
-    asker, requests = "", list[Quote]()
-    if request.intent == "asked_of_owner":
-        asker, requests = select_requests(request.text, all_quotes)
-    if requests:
-        return [f"{asker} asked:", _itemise(map(str, requests))]
+    asker = find_speaker(request.text, all_quotes) if request.intent == "asked_of_owner" else ""
+    if asker and (requests := _list_requests(asker, all_quotes)):
+        return [f"{asker} asked:", _itemise(map(str, requests[:_MAX_REQUESTS]))]
     question = correct_spelling(request.text, list_texts(results))
     quotes: Sequence[Quote] = select_closest(question, all_quotes)
     is_found = _is_found(question, results)
@@ -273,6 +272,23 @@ def _format_quotes(request: Request, results: Results) -> list[str]:
     lines = lines or [str(quote) for quote in _quote_memories(memories)]
     heading = _choose_heading(request, quotes, all_quotes, documents) if is_found else NEAREST_ONLY
     return [heading, _itemise(lines)] if lines else []
+
+
+def _list_requests(asker: str, quotes: Sequence[Quote]) -> list[Quote]:
+    """Return what somebody asked of the owner, or else what they asked."""
+    asked = [
+        said[place]
+        for _, group in groupby(quotes, key=lambda quote: quote.document)
+        for said in [list(group)]
+        for place in find_requests([_to_sentence(quote) for quote in said])
+    ]
+    own = [quote for quote in asked if asker in quote.speaker]
+    return own or [quote for quote in quotes if asker in quote.speaker and quote.is_question]
+
+
+def _to_sentence(quote: Quote) -> Sentence:
+    is_user = bool(quote.speaker) and quote.speaker.casefold() in OWNER_NAMES
+    return Sentence(text=quote.text, segment=0, is_user=is_user, speaker=quote.speaker)
 
 
 def _add_best_documents(

@@ -118,7 +118,7 @@ _HOURS = (
     r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: de la (?P<part>\w+))?",
     r"\bà (?P<hour>\d{1,2}) ?h(?:eures?)?(?: ?(?P<minute>\d{2})\b)?(?: (?:du |de l['’])(?P<part>[\w-]+))?",
     r"\balle (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: (?:di|del) (?P<part>\w+))?",
-    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分)?に?",
+    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分|(?P<half_past>半))?に?",
 )
 _HOUR = [re.compile(pattern, re.IGNORECASE) for pattern in _HOURS]
 _AFTERNOONS = frozenset(
@@ -285,7 +285,7 @@ def _read_weekday(match: Match, today: date) -> date:
 def drop_hours(text: str) -> str:
     """Return a text without the times of day that it names."""
     for pattern in _HOUR:
-        text = pattern.sub(" ", text)
+        text = pattern.sub("" if "時" in pattern.pattern else " ", text)  # no blank is Japanese
     return " ".join(text.split())
 
 
@@ -336,7 +336,7 @@ def _parse_hour(text: str) -> time | None:
     if match is None:
         return None
     found = match.groupdict()
-    hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    hour, minute = int(found["hour"]), 30 if found.get("half_past") else int(found["minute"] or 0)
     part = (found.get("half") or "").replace(".", "") or found["part"]
     is_told = part in _AFTERNOONS or part in _MORNINGS or part in _NIGHTS
     is_late = part in _AFTERNOONS or (part in _NIGHTS and hour >= _FIRST_NIGHT_HOUR)

@@ -8,7 +8,6 @@ import re
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
-    Callable,
     Iterator,
     Mapping,
     Sequence,
@@ -125,13 +124,15 @@ class OfflineModel:
         return {**data, "talk": talk, "meanings": meanings}
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        extractors = _load_extractors(prompt.name)
-        if prompt.name not in extractors:
+        # imported late: no question waits for what reads conversations
+        from shared.adapters.embedded.offline.extractors import EXTRACTORS
+
+        if prompt.name not in EXTRACTORS:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
         data = prompt.data
         if prompt.name == EXTRACTION:
             data = await self._read_tasks(data)
-        extract = partial(extractors[prompt.name], data)
+        extract = partial(EXTRACTORS[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(
                 await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long
@@ -140,17 +141,6 @@ class OfflineModel:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
         record_model_call(role, _FREE)
         return value
-
-
-def _load_extractors(prompt_name: str) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
-    """Import those of one function: no question waits for what reads conversations."""
-    if prompt_name.startswith("chat/"):
-        from shared.adapters.embedded.offline import chat_extractors
-
-        return chat_extractors.EXTRACTORS
-    from shared.adapters.embedded.offline import conversation_extractors
-
-    return conversation_extractors.EXTRACTORS
 
 
 async def _stream_events(

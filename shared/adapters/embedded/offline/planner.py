@@ -19,16 +19,18 @@ from shared.adapters.embedded.offline.calendar import (
     parse_moment,
     parse_number,
 )
-from shared.adapters.embedded.offline.chosen_items import (
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
+from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
+from shared.adapters.embedded.offline.results import (
+    Results,
     choose_memories,
     choose_talk,
     choose_tasks,
+    collect_documents,
+    is_silent,
+    parse_tasks,
 )
-from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
-from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
-from shared.adapters.embedded.offline.results import Results, collect_documents, is_silent
 from shared.adapters.embedded.offline.speech import list_content_terms
-from shared.adapters.embedded.offline.task_lines import parse_tasks
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
 from shared.retrieval.query import asks_when

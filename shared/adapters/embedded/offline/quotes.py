@@ -1,7 +1,7 @@
 """Quotes of the offline model: the sentences of search results that come closest to a question; pure.
 
 A sentence is worth the words that it shares with the question, rare ones more, and what kind of answer
-it gives: "when" asks for a time, "how much" for a number. A question that was answered counts with
+it gives: "when" asks for a time, "how long" for a duration. A question that was answered counts with
 its reply.
 """
 
@@ -29,34 +29,27 @@ _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
 _CONTEXT_SHARE = 0.25
 _ANSWER_CONTEXT_SHARE = 0.6
-_SAME_TURN_SHARE = 0.8
 _SPEAKER_SHARE = 0.5
 """Of the score of a line that shares nothing with a question but who speaks."""
 _FOCUS = 2.0
 _KIND_BONUS = 4.0
-_OWNER_BONUS = 2.0
+_MEMORY_BONUS = 2.0
 _PROMISE_BONUS = 8.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
-_ANAPHOR = re.compile(r"(?:he|she|it|they|this|that)\b", re.IGNORECASE)
 _UNNAMED_SPEAKER = re.compile(r"(SPEAKER|Speaker)[_ ]?\d*")
 _NUMBER = r"\d|\b(one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|(twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand)\b"
 _TIME = (
     rf"\bin (an?|{_NUMBER}|\w+) (minute|hour|day|week|month|year)s?\b|\bat ({_NUMBER})|\bo'clock\b|\b(mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|\b(tomorrow|tonight|today|noon|midnight|next \w+|january|february|march|april|june|july|august|september|october|november|december)\b|\b(19|20)\d\d\b"
 )
-_MONEY = (
-    rf"[$€£¥]\s?\d|({_NUMBER})\S*\s+(pounds?|euros?|dollars?|francs?|yen|cents?|pence|percent)\b"
-)
 _DURATION = (
     rf"(?<!\bin )(\ban? |({_NUMBER})\S*\s+)(second|minute|hour|day|night|week|month|year)s?\b"
 )
 _PROMISE = re.compile(r"\bI(['’]ll| will| can| promise)\b")
 _KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"how (much|expensive)\b.*\b(cost|pay|is|are|for)\b|.*\b(price|costs?|expensive)\b", re.IGNORECASE), re.compile(_MONEY, re.IGNORECASE)),
     (re.compile(r"how long\b", re.IGNORECASE), re.compile(_DURATION, re.IGNORECASE)),
-    (re.compile(r"how (much|many|expensive|long|old|big|far|tall)\b|.*\b(price|cost)\b", re.IGNORECASE), re.compile(_NUMBER, re.IGNORECASE)),
     (re.compile(r"when\b|what (time|day|date)\b", re.IGNORECASE), re.compile(_TIME, re.IGNORECASE)),
     (re.compile(r"where\b", re.IGNORECASE), re.compile(r"\b(in|at|on|to|near|behind|under|by) (?-i:[A-Z]|the\b|an?\b)", re.IGNORECASE)),
 )  # fmt: skip
@@ -65,7 +58,6 @@ _ASKS_OWNER = re.compile(r"\b(do|did|am|have|can|should) i\b|\bmy\b", re.IGNOREC
 _ASKS_THING = re.compile(
     r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
 )
-_OWN_FACT = re.compile(r"Your? ")
 _MENTIONS = re.compile(
     r"\b(?:(?:any|some|every)(?:one|body) )?(?:mention|discuss)(?:ed)?\b", re.IGNORECASE
 )
@@ -75,7 +67,10 @@ _ASKS_PROMISE = re.compile(r"\b(promise|agree to|offer|say \w+ (would|will))", r
 
 @value
 class Quote:
-    """A sentence with its speaker; `document` is the number it is cited by, `passage` counts those that were found."""
+    """A sentence with its speaker; `document` is the number it is cited by, `passage` counts those that were found.
+
+    A memory has a passage of its own, below zero.
+    """
 
     text: str
     speaker: str = ""
@@ -231,18 +226,13 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     }
     best_total = max(totals.values(), default=0.0)
     scores: dict[Quote, float] = {}
-    inherited_score = score_before = 0.0
-    before: Quote | None = None
+    inherited_score = 0.0
     for quote, terms in zip(quotes, term_sets, strict=True):
         spoken_terms = list_content_terms(quote.text)
         said_share = _SPEAKER_SHARE if spoken_terms.isdisjoint(weights) else 1.0
         own_score = said_share * _sum_weights(weights, terms)
         score = max(own_score if spoken_terms else 0.0, inherited_score)
         is_kind = _gives_kind(question, quote)
-        is_detail = is_kind or _refers_back(quote, weights)
-        if before and is_detail and _continues(before, quote):
-            score = max(score, _SAME_TURN_SHARE * score_before)
-        before, score_before = quote, own_score
         inherited_score = own_score if quote.is_question else 0.0
         is_of_best = 0 < totals[quote.document] == best_total
         is_promise = totals[quote.document] and _is_promise_asked_for(question, quote)
@@ -253,19 +243,8 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
     return scores
 
 
-def _continues(before: Quote, quote: Quote) -> bool:
-    """Tell whether a sentence goes on with the one before: "The discs are rusty. Both, 90 pounds."."""
-    return (before.speaker, before.document) == (quote.speaker, quote.document)
-
-
-def _refers_back(quote: Quote, weights: Mapping[str, float]) -> bool:
-    """Tell whether a sentence says something of whom the one before names: "I saw Dr. Weber. He said six weeks."."""
-    shares_words = not list_content_terms(quote.text).isdisjoint(weights)
-    return shares_words and _ANAPHOR.match(quote.text) is not None
-
-
 def _gives_kind(question: str, quote: Quote) -> bool:
-    """Tell whether a sentence gives the kind of answer that is asked for: an amount, a time, a place."""
+    """Tell whether a sentence gives the kind of answer that is asked for: a time, a duration, a place."""
     text = question.strip()
     kind = next((answer for asked, answer in _KINDS if asked.match(text)), None)
     return bool(kind and kind.search(quote.text) and not quote.is_question)
@@ -301,23 +280,17 @@ def _sum_weights(weights: dict[str, float], terms: set[str]) -> float:
 
 
 def _find_bonus(question: str, quote: Quote) -> float:
-    """Prefer the kind of answer that is asked for, in words about whom it is asked."""
+    """Prefer the kind of answer that is asked for, promises of whom it is asked, and memories."""
     text = question.strip()
     bonus = _KIND_BONUS if _gives_kind(text, quote) else 0.0
-    if _asks_of_owner(text) and (quote.speaker == "You" or _OWN_FACT.match(quote.text)):
-        bonus += _OWNER_BONUS
+    bonus += _MEMORY_BONUS if quote.passage < 0 else 0.0
     return bonus + (_PROMISE_BONUS if _is_promise_asked_for(text, quote) else 0.0)
-
-
-def _asks_of_owner(question: str) -> bool:
-    """Tell whether a question is about what its owner does or has: "did I", "my"."""
-    return _ASKS_OWNER.search(question) is not None
 
 
 def _is_promise_asked_for(question: str, quote: Quote) -> bool:
     """Tell whether a sentence promises something, and its speaker is who the question is about."""
     if not (asks_promise(question) and _PROMISE.search(quote.text)):
         return False
-    if _asks_of_owner(question):
+    if _ASKS_OWNER.search(question):
         return quote.speaker == "You"
     return not list_content_terms(quote.speaker).isdisjoint(list_content_terms(question))

@@ -1,11 +1,14 @@
-"""Results of the library's tools, as the offline model reads them; pure."""
+"""Results of the library's tools, as the offline model reads them, and the choice of what a request names; pure."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
 from typing import Any
 
+from shared.adapters.embedded.offline.quotes import measure_share
 from shared.domain.value import value
+from shared.domain.wall_clock import DAY_END, EVENING
 
 LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
@@ -13,6 +16,15 @@ LIBRARY_TOOLS = frozenset(
 
 MANUAL_PAGE = "From the page "
 """Begins each passage of the manual."""
+TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
+NO_TASKS = "You have no such tasks."
+_LINE = re.compile(
+    r"^- (?P<text>.*) \((?P<state>open|done)(?:, due (?P<due>[^,()]+))?, id (?P<id>[^(),]*)[^()]*\)$",
+    re.MULTILINE,
+)
+MIN_SHARE = 0.5
+"""So much of the weight of what is named has to be found."""
+MAX_MEMORIES = 5
 
 
 @value
@@ -62,7 +74,7 @@ def format_day(document: dict[str, Any]) -> str:
     if "started_at" not in document:
         return ""
     start = datetime.fromisoformat(document["started_at"])
-    return f"{start:%A} {start.day} {start:%B} {start.year}"
+    return f"{_call_day(start)} {start.year}"
 
 
 def join_texts(document: dict[str, Any]) -> str:
@@ -84,3 +96,72 @@ def _parse(name: str, text: str) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}
+
+
+@value
+class Task:
+    """A task of a list; `due` is a timestamp, empty without one."""
+
+    id: str
+    text: str
+    is_done: bool
+    due: str
+
+    def describe(self, zone: tzinfo | None) -> str:
+        due = f", {_format_day(self.due, zone)}" if self.due else ""
+        return f"- {self.text}{due}{' (done)' if self.is_done else ''}"
+
+
+def parse_tasks(text: str) -> list[Task]:
+    return [
+        Task(id=m["id"], text=m["text"], is_done=m["state"] == "done", due=m["due"] or "")
+        for m in _LINE.finditer(text)
+    ]
+
+
+def format_tasks(text: str, zone: tzinfo | None, *, chosen: Sequence[Task] = ()) -> str:
+    """Return a tool's text about tasks as one for people; another text as it is.
+
+    Of a list, only the `chosen` ones are told where there are some.
+    """
+    tasks = parse_tasks(text)
+    if not tasks:
+        return NO_TASKS if text.startswith("There are no") else text
+    lines = [task.describe(zone) for task in chosen or tasks]
+    heading = "" if text.startswith("- ") else text.partition("\n")[0]
+    title = heading or f"You have {len(lines)} {'task' if len(lines) == 1 else 'tasks'}:"
+    return "\n".join([f"{title}\n", *lines])
+
+
+def _format_day(timestamp: str, zone: tzinfo | None) -> str:
+    """Return the day, with the hour where one was named."""
+    due = datetime.fromisoformat(timestamp).astimezone(zone)
+    hour = "" if due.time() in (EVENING, DAY_END, EVENING.min) else f" at {due:%H:%M}"
+    return f"{_call_day(due)}{hour}"
+
+
+def _call_day(moment: datetime) -> str:
+    return f"{moment:%A} {moment.day} {moment:%B}"
+
+
+def choose_tasks(terms: Collection[str], tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks that have most of the terms, all that are equal."""
+    shares = [measure_share(terms, task.text) for task in tasks]
+    best = max(shares, default=0.0)
+    if best < MIN_SHARE:
+        return []
+    return [task for task, share in zip(tasks, shares, strict=True) if share == best]
+
+
+def choose_memories(terms: Collection[str], results: Results) -> list[dict[str, Any]]:
+    """Return the memories that say what is wanted, in the order of the search."""
+    memories = collect_memories(results)
+    return [m for m in memories if measure_share(terms, m["text"]) >= MIN_SHARE][:MAX_MEMORIES]
+
+
+def choose_talk(terms: Collection[str], results: Results) -> dict[str, Any] | None:
+    """Return the first conversation that speaks of what is wanted, or with whom."""
+    found = (
+        d for d in collect_documents(results) if measure_share(terms, join_texts(d)) >= MIN_SHARE
+    )
+    return next(found, None)

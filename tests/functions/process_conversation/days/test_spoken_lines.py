@@ -23,7 +23,7 @@ from functions.process_conversation.days.spoken_lines import (
     list_lines,
 )
 from functions.process_conversation.days.summarise_day import complete_day
-from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
+from shared.adapters.embedded.offline.extractors import EXTRACTORS
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.conversations.conversation import Conversation, Segment
 from shared.domain.conversations.daily_summary import DailySummary, find_day

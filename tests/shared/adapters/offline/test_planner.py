@@ -181,6 +181,13 @@ TASK_TOOLS = [
     ("question", "expected_call"),
     [
         ("Remind me to call Ann.", ("create_action_item", {"description": "Call Ann"})),
+        (
+            "明日の夜8時半に牛乳を買うようにリマインドして",
+            (
+                "create_action_item",
+                {"description": "牛乳を買う", "due_at": "2026-03-05T20:30:00+01:00"},
+            ),
+        ),
         ("please add a task: buy milk", ("create_action_item", {"description": "Buy milk"})),
         (
             "Remind me to call Ann tomorrow",

@@ -11,7 +11,7 @@ from functions.process_conversation.processing.model_outputs import (
     ExtractionOutput,
     ProcessingOutput,
 )
-from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
+from shared.adapters.embedded.offline.extractors import EXTRACTORS
 
 SCHEMAS: dict[str, type[ProcessingOutput]] = {
     "process_conversation/discard": DiscardOutput,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.adapters.embedded.offline.conversation_extractors import EXTRACTORS
+from shared.adapters.embedded.offline.extractors import EXTRACTORS
 from shared.adapters.embedded.offline.tasks import read_talk
 
 Line = tuple[str, str]

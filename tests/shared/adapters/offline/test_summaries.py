@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from functions.chat.notes.model_outputs import FirstNotesOutput, SummaryOutput
-from shared.adapters.embedded.offline.chat_extractors import EXTRACTORS
+from shared.adapters.embedded.offline.extractors import EXTRACTORS
 
 TITLE, SUMMARY = EXTRACTORS["chat/notes"], EXTRACTORS["chat/summary"]
 
