@@ -47,9 +47,9 @@ from shared.security.tool_class import classify_tool
 from shared.security.visible_text import strip_invisible
 from tests.functions.imports.contents import read_file
 
-CHARS = 20_000
-QUICK_S = 0.1
-"""Of CPU: what takes less is not measured again. Squares take 0.3 s and more."""
+CHARS = 10_000
+QUICK_S = 0.05
+"""Of CPU: what takes less is not measured again. Squares take 0.075 s and more."""
 MAX_GROWTH = 3.2
 """For a text of double length: 2 is linear, 4 is quadratic."""
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

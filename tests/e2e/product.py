@@ -74,9 +74,10 @@ def build_model_environment(url: str) -> dict[str, str]:
     return {"OPENAI_API_KEY": "test-key", "OPENAI_BASE_URL": url}
 
 
-def ask(http: httpx.Client, text: str) -> RenderedAnswer:
+def ask(http: httpx.Client, text: str, **query: str) -> RenderedAnswer:
     """Ask a question and read the answer as the app does."""
-    return parse_as_fixed_app([http.post("/v2/messages", json={"text": text}).content])
+    answer = http.post("/v2/messages", json={"text": text}, params=query)
+    return parse_as_fixed_app([answer.content])
 
 
 def build_conversation_body(name: str, *lines: str) -> dict[str, Any]:

@@ -157,9 +157,10 @@ def test_internal_entry_points_are_not_on_the_public_port(started_product: Produ
     inner = [function.name for function in load_entry_points() if function.access == "internal"]
 
     assert inner
-    for name in inner:
-        for path in (f"/{name}", f"/{name}/"):
-            assert httpx.post(f"{started_product.origin}{path}", json={}).status_code in (404, 405)
+    with httpx.Client(base_url=started_product.origin) as http:
+        for name in inner:
+            for path in (f"/{name}", f"/{name}/"):
+                assert http.post(path, json={}).status_code in (404, 405)
 
 
 def test_an_app_on_the_port_of_the_examples_needs_no_question_t2(started_product: Product) -> None:

@@ -137,7 +137,7 @@ def module_page(browser: Browser, origin: str) -> Iterator[Page]:
     page.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def model_server() -> Iterator[ScriptedOpenai]:
     with scripted_openai() as server:
         yield server
@@ -150,11 +150,11 @@ def model(model_server: ScriptedOpenai) -> Iterator[ScriptedOpenai]:
     model_server.reset()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def scripted_origin(
     tmp_path_factory: pytest.TempPathFactory, model_server: ScriptedOpenai, app_server: AppServer
 ) -> Iterator[str]:
-    """Serve a product with a scripted model of three names to all tests of a file."""
+    """Serve a product with a scripted model of three names to all tests that take it as their origin."""
     folder = tmp_path_factory.mktemp("scripted")
     settings = {"EGRESS_DEV_ORIGINS": app_server.url, "MODEL_STANDARD": "gpt-5.4"}
     product = ProductServer(folder, model_server, **settings)

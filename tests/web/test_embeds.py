@@ -84,8 +84,7 @@ def test_pages_are_cards_whose_links_lead_to_the_web_alone_m113(
 def test_a_reload_shows_results_folded_and_loads_them_when_opened_m114(
     console: Console, app_server: AppServer, model: ScriptedOpenai
 ) -> None:
-    shown = ask_for(console, app_server, model, EVENTS)
-    expect(shown.locator("strong")).to_have_text("Offsite")
+    expect(ask_for(console, app_server, model, EVENTS)).to_contain_text("Offsite")
     loaded: list[str] = []
     console.page.on("request", lambda request: loaded.append(request.url))
 

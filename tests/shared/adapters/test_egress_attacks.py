@@ -298,10 +298,10 @@ LARGE_SCRIPTS = {
         build_response("Transfer-Encoding: chunked"), b"1\r\na\r\n" * 500
     ),
     "a gzip bomb": script_bytes(
-        build_response("Content-Encoding: gzip", body=gzip.compress(bytes(50_000_000)))
+        build_response("Content-Encoding: gzip", body=gzip.compress(bytes(5_000_000)))
     ),
     "a zlib bomb": script_bytes(
-        build_response("Content-Encoding: deflate", body=zlib.compress(bytes(50_000_000)))
+        build_response("Content-Encoding: deflate", body=zlib.compress(bytes(5_000_000)))
     ),
 }
 
