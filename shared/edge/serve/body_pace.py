@@ -15,8 +15,8 @@ from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.ports import Clock
 
 GRACE_S = 30.0
-MIN_BYTES_PER_S = 8_000
-"""Slower than a phone sends at the edge of its network."""
+MIN_BYTES_PER_S = 500
+"""What Apache's mod_reqtimeout asks of a body: a phone at the edge of its network sends more."""
 TOO_SLOW = "The request body comes too slowly. Try again over a better connection."
 
 

@@ -30,7 +30,7 @@ def build_request(clock: FixedClock, chunks: Sequence[bytes], *, every_s: float)
     ("chunk_bytes", "every_s", "received"),
     [
         (1, 1.0, round(GRACE_S)),
-        (100, 1.0, round(GRACE_S)),
+        (10, 1.0, round(GRACE_S)),
         (MIN_BYTES_PER_S // 2, 1.0, round(2 * GRACE_S) - 1),
         (MIN_BYTES_PER_S, 1.0, 1_000),
         (1_000_000, 100.0, 1_000),
