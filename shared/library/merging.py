@@ -129,7 +129,9 @@ async def _plan(
 async def _load_source(deps: MergeDeps, uid: UserId, document: Document) -> Conversation:
     """Return a conversation with its transcript and photos. Raises Conflict where it cannot be merged."""
     stored = load(Conversation, document)
-    if stored.status == "in_progress":
+    unheard = await deps.stores.recordings.list_unheard_of(uid, stored.id)
+    is_unheard = any(each.status == "transcribing" for each in unheard)
+    if is_unheard or stored.status == "in_progress":
         raise Conflict("A conversation that is still being recorded cannot be merged.")
     if stored.has_deleted_transcript:
         raise Conflict("The transcript of a conversation was deleted, so it cannot be merged.")

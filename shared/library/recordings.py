@@ -249,6 +249,14 @@ async def forget_sound_of(
         await forget_recording(deps, uid, recording.id)
 
 
+async def forget_unheard_of(
+    deps: UploadRemovalDeps, uid: UserId, conversation_id: ConversationId
+) -> None:
+    """Delete the recordings whose words would still join a conversation: it was deleted."""
+    for recording in await deps.stores.recordings.list_unheard_of(uid, conversation_id):
+        await forget_recording(deps, uid, recording.id)
+
+
 async def _give_back(deps: UploadRemovalDeps, uid: UserId, freed: int) -> None:
     if freed:
         await deps.quotas.give_back(uid, "stored_bytes", freed, now=deps.clock.now())

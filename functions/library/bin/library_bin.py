@@ -132,9 +132,12 @@ async def _move_conversation(deps: BinDeps, uid: UserId, record_id: str, now: da
 
 async def _iterate_sound(deps: BinDeps, uid: UserId, record_id: str) -> AsyncIterator[str]:
     """Yield the recordings of a conversation. Raises Conflict while one is being transcribed."""
-    for recording in await deps.stores.recordings.list_of_conversation(uid, record_id):
-        if recording.status == "transcribing":
-            raise Conflict(BEING_RECORDED)
+    recordings = deps.stores.recordings
+    own = await recordings.list_of_conversation(uid, record_id)
+    unheard = await recordings.list_unheard_of(uid, ConversationId(record_id))
+    if any(each.status == "transcribing" for each in (*own, *unheard)):
+        raise Conflict(BEING_RECORDED)
+    for recording in own:
         yield recording.id
 
 

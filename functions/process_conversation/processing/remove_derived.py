@@ -26,7 +26,7 @@ from shared.domain.memories.memory import Memory
 from shared.domain.store.documents import Delete, Document, Query, Set, Where, Write
 from shared.domain.tasks.action_item import ActionItem
 from shared.library.memory_index import index_memories
-from shared.library.recordings import forget_sound_of
+from shared.library.recordings import forget_sound_of, forget_unheard_of
 from shared.library.superseded import build_restore_writes, restore_superseded
 from shared.library.task_reminders import announce_tasks
 from shared.ports import Transaction
@@ -59,6 +59,7 @@ async def _remove_rows_and_documents(
 ) -> None:
     is_binned = await deps.stores.documents.get(bin_path(uid, conversation_id)) is not None
     await forget_sound_of(deps, uid, conversation_id)
+    await forget_unheard_of(deps, uid, conversation_id)
     derived_documents = await _load_derived(deps, uid, conversation_id)
     memories = load_all(
         Memory, [document for document in derived_documents if "/memories/" in document.path]

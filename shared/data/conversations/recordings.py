@@ -89,6 +89,15 @@ class Recordings:
         recordings = [own, *given] if own and own.conversation_id is None else given
         return sorted(recordings, key=lambda recording: (recording.created_at, recording.id))
 
+    async def list_unheard_of(
+        self, uid: UserId, conversation_id: ConversationId
+    ) -> list[Recording]:
+        """Return the recordings whose words are to join a conversation, and are not known yet."""
+        where = (Where("target_id", "==", conversation_id),)
+        query = Query(collection=f"users/{uid}/recordings", where=where, limit=_PAGE_SIZE)
+        documents = [each async for each in iter_documents(self._documents, query)]
+        return [each for each in load_all(Recording, documents) if each.status != "done"]
+
     async def add_upload(
         self, uid: UserId, upload_id: str, build: Callable[[Upload], Recording], *, now: datetime
     ) -> Recording:

@@ -182,6 +182,7 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     await stores.file_imports.count_open(ANN)
     await stores.recordings.list_newest(ANN)
     await stores.recordings.list_of_conversation(ANN, ConversationId("c1"))
+    await stores.recordings.list_unheard_of(ANN, ConversationId("c1"))
     await stores.daily_summaries.list_newest(ANN, limit=20)
     await stores.daily_summaries.list_newest(ANN, limit=20, first=NOON.date(), last=NOON.date())
     await Inbox(documents).list_deferred(ANN, NOON)

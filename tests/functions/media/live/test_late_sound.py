@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from functions.library.bin.library_bin import move_to_bin
 from functions.media.live.application import build_application
 from functions.media.live.stream import DRAIN_S
 from functions.media.sound.transcribe import transcribe
+from functions.process_conversation.processing.process import process
 from shared.adapters.windowed_transcriber import WindowedTranscriber
 from shared.domain.conversations.recording import Recording
 from shared.domain.conversations.speech import Transcription
+from shared.domain.errors import Conflict
+from shared.library.delete_conversation import delete_conversation
 from shared.library.live_conversations import END_TARGET, end_when_paused
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.devices import Device, build_device, build_listen_deps, settle
@@ -137,6 +141,24 @@ async def test_late_sound_of_nobody_leaves_nothing_l3(world) -> None:
     await end_all(world)
 
     assert await list_said(world) == []
+    assert world.blobs.files == {}
+
+
+async def test_words_of_a_conversation_that_was_deleted_meanwhile_come_to_nobody_l3(world) -> None:
+    device = build_slow_device(world, 1)
+    await device.connect()
+    await say(world, device, 3)
+    await leave(world, device)
+    await end_all(world)
+    [late] = await list_late(world)
+    assert late.target_id is not None
+    with pytest.raises(Conflict):
+        await move_to_bin(world.deps, ALICE, "conversations", late.target_id)
+
+    await delete_conversation(world.deps, ALICE, late.target_id)
+    await process(world.deps, ALICE, late.target_id)
+
+    assert await list_late(world) == []
     assert world.blobs.files == {}
 
 
