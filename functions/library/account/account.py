@@ -80,16 +80,16 @@ async def sign_out_everywhere(deps: LibraryDeps, call: Call[SignOutIn]) -> OkOut
     What can be asked for again comes first, since the token that asks ends here. Devices get no more pushes.
     Connected programs end once no session of before can let in another.
     """
+    now = deps.clock.now()
     if call.body.revokes_keys:
         for keys in (deps.stores.mcp_keys, deps.stores.developer_keys):
             await keys.remove_all(call.uid)
     for device in await deps.stores.devices.list_all(call.uid):
         await deps.stores.devices.remove(call.uid, device.id)
-    now = deps.clock.now()
     ended_at = round_up_to_second(now)
     await deps.stores.sign_outs.put(call.uid, ended_at)
     await deps.stores.connected_programs.remove_all(call.uid)
-    await deps.clock.sleep((ended_at - now).total_seconds())
+    await deps.clock.sleep(max((ended_at - deps.clock.now()).total_seconds(), 0))
     return OkOut()
 
 

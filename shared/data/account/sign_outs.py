@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Set
-from shared.ports import Clock, Documents
+from shared.ports import Clock, Documents, Transaction
 
 MAX_CACHED_USERS = 10_000
 
@@ -20,8 +20,14 @@ class SignOuts:
         self._documents = documents
 
     async def put(self, uid: UserId, ended_at: datetime) -> None:
-        """Refuse tokens of before `ended_at`, a whole second, from now on."""
-        await self._documents.write(Set(_path(uid), {"ended_at": ended_at}))
+        """Refuse tokens of before `ended_at`, a whole second, from now on; a repeat that comes late ends no session that began since."""
+
+        async def work(tx: Transaction) -> None:
+            stored = await tx.get(_path(uid))
+            if stored is None or stored.fields["ended_at"] < ended_at:
+                tx.write(Set(_path(uid), {"ended_at": ended_at}))
+
+        await self._documents.transaction(work)
 
     async def find(self, uid: UserId) -> datetime | None:
         document = await self._documents.get(_path(uid))

@@ -10,7 +10,7 @@ Also called: payload limit, body size.
 import re
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Any, Literal, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_origin
 
 from pydantic import ValidationError
 from starlette.datastructures import QueryParams
@@ -23,7 +23,9 @@ from shared.edge.declare.routes import Route
 from shared.edge.declare.schemas import Wire
 from shared.edge.declare.validation_sentences import build_sentence
 from shared.edge.serve.body_pace import receive_in_time
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 MAX_SHOWN_ERRORS = 20
 MAX_JSON_VALUES = 250_000
@@ -32,7 +34,7 @@ _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """A JSON string. One without an end reaches to the end of the body, so that no text is read twice."""
 
 
-async def read_body(row: Route[Any], request: Request, clock: Clock) -> Any:
+async def read_body(row: Route[Any], request: Request, clock: "Clock") -> Any:
     """Return the body as the type of the route. Raises RequestRejected.
 
     Call it when the caller is verified: nobody else's body is worth reading.
@@ -106,7 +108,7 @@ def _check_media_type(request: Request) -> None:
         raise RequestRejected(build_problem(415, "Send the body as application/json."))
 
 
-async def _receive(request: Request, clock: Clock, max_bytes: int) -> bytearray:
+async def _receive(request: Request, clock: "Clock", max_bytes: int) -> bytearray:
     """Receive a body no further than its limit."""
     declared_bytes = request.headers.get("content-length", "")
     _check_size(int(declared_bytes) if declared_bytes.isdecimal() else 0, max_bytes)

@@ -8,11 +8,14 @@ Also called: slow HTTP attack, Slowloris, minimum data rate.
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect, Request
 
 from shared.edge.declare.problems import RequestRejected, build_problem
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 GRACE_S = 30.0
 MIN_BYTES_PER_S = 500
@@ -21,7 +24,7 @@ TOO_SLOW = "The request body comes too slowly. Try again over a better connectio
 
 
 async def receive_in_time(
-    request: Request, clock: Clock, *, grace_s: float = GRACE_S
+    request: Request, clock: "Clock", *, grace_s: float = GRACE_S
 ) -> AsyncGenerator[bytes, None]:
     """Yield the body as it comes. Raises RequestRejected where it comes too slowly, or ends early."""
     began_at, size_bytes = clock.now(), 0

@@ -9,6 +9,7 @@ Also called: multipart upload.
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from pydantic_core import to_json
 from python_multipart.multipart import parse_options_header
@@ -20,7 +21,9 @@ from shared.domain.value import value
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Form, UploadedFile
 from shared.edge.serve.body_pace import receive_in_time
-from shared.ports import Clock
+
+if TYPE_CHECKING:
+    from shared.ports import Clock
 
 MAX_FIELDS = 8
 MAX_ENVELOPE_BYTES = 16_384
@@ -44,7 +47,7 @@ def is_form(request: Request) -> bool:
 
 
 async def receive_form(
-    form: Form, request: Request, clock: Clock, *, max_json_bytes: int
+    form: Form, request: Request, clock: "Clock", *, max_json_bytes: int
 ) -> ReceivedForm:
     """Receive a form no further than its limits. Raises RequestRejected."""
     envelope_bytes = MAX_ENVELOPE_BYTES + (form.max_files - 1) * MAX_PART_HEAD_BYTES
@@ -106,7 +109,7 @@ def _build_headers(request: Request) -> Headers:
 
 
 async def _read_within(
-    request: Request, clock: Clock, max_bytes: int
+    request: Request, clock: "Clock", max_bytes: int
 ) -> AsyncGenerator[bytes, None]:
     size_bytes = 0
     async with aclosing(receive_in_time(request, clock)) as chunks:

@@ -47,6 +47,16 @@ async def test_tokens_of_before_are_refused_by_every_instance_within_its_stalene
     assert (await instance.verify(issue(ended_at))).uid == ZAPHOD
 
 
+async def test_a_repeat_that_comes_late_changes_nothing_s9(documents: Documents) -> None:
+    """It was sent before the second sign-out, after which its owner came back."""
+    first = round_up_to_second(FixedClock().now())
+    second = first + timedelta(seconds=5)
+    for ended_at in (first, second, first):
+        await SignOuts(documents).put(ZAPHOD, ended_at)
+
+    assert await SignOuts(documents).find(ZAPHOD) == second
+
+
 async def test_what_would_outlast_a_sign_out_asks_whether_there_was_one_s9(
     documents: Documents,
 ) -> None:
