@@ -1,6 +1,7 @@
 """Streams: the cost of a question through the whole server, beside the model's bare stream."""
 
 import asyncio
+import secrets
 import time
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -75,6 +76,8 @@ async def script_after_turn(model: ServerProcess) -> None:
 async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> list[Figure]:
     """Run 40 streams at the same time, ours and the baseline alternating, with short and long answers.
 
+    Nobody asked these questions before: each has to be encoded, as what people ask has.
+
     What long answers cost more is the cost of their tokens; the rest is that of a turn, which weighs
     most on short ones. The first round warms up.
     """
@@ -122,9 +125,15 @@ async def _run_round(
     server: ServerProcess, tokens: Sequence[str], length: int
 ) -> tuple[float, float]:
     """Stream as many answers of `length` tokens; return tokens a second and CPU microseconds a token."""
-    question = f'Tell me. [[script {{"tokens": {length}}}]]'
+    script = f'[[script {{"tokens": {length}}}]]'
+    questions = [f"Tell me of {secrets.token_hex(4)}. {script}" for _ in tokens]
     cpu, started = server.cpu_s, time.perf_counter()
-    answers = await asyncio.gather(*(ask(server.port, question, token=token) for token in tokens))
+    answers = await asyncio.gather(
+        *(
+            ask(server.port, question, token=token)
+            for question, token in zip(questions, tokens, strict=True)
+        )
+    )
     took, used = time.perf_counter() - started, server.cpu_s - cpu
     words = [answer.words for answer in answers]
     if words != [length] * len(tokens):

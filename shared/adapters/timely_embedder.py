@@ -11,8 +11,8 @@ from shared.domain.errors import Unavailable
 from shared.domain.ids import UserId
 from shared.ports import Clock, Embedder
 
-MAX_QUESTIONS = 128
-"""Questions whose vectors are kept: those of 80 turns at once and more, each of which searches a few times."""
+MAX_QUESTIONS = 64
+"""Questions whose vectors are kept: those of the turns that run, each of which searches a few times."""
 
 Vector = Sequence[float]
 
