@@ -36,6 +36,7 @@ from shared.domain.models.model import ToolCall, ToolResult
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.provenance import Source
 from shared.domain.store.documents import Create
+from shared.models.schema_repair import NOTHING
 from tests.fakes import FixedClock, RecordingToolbox, ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.fixtures.tool_pins import consent_to, pin_apps
@@ -111,6 +112,16 @@ async def search_tools(tool: Tool, query: str) -> ToolSearchResult:
     result = await tool.run({"query": query}, "c1")
     assert isinstance(result, ToolSearchResult)
     return result
+
+
+def test_who_calls_and_what_is_asked_of_no_model_n3():
+    names = ("uid", "app_id", "tool_name", "plant")
+    declared = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+
+    [tool] = offer_tools(build_app(1, build_chat_tool("water", "Water a plant", declared)))
+
+    properties = tool.spec.parameters["properties"]
+    assert [name for name, part in properties.items() if part != NOTHING] == ["plant"]
 
 
 def test_a_small_number_of_tools_is_offered_completely_and_in_a_fixed_order_p9():

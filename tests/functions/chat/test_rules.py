@@ -126,7 +126,7 @@ async def add_rules(world: ChatFixture, *texts: str) -> None:
 async def test_every_answer_is_told_them_also_while_recall_is_paused_c69(
     world: ChatFixture,
 ) -> None:
-    await add_rules(world, "Be brief.")
+    await add_rules(world, "Be brief.", "Use metric units.")
     await world.deps().stores.profiles.change(ADA, recalls_memories=False)
     with ScriptedModel(script_answer("Hi."), script_answer("Hi.")) as model:
         deps = world.deps(model)
@@ -134,7 +134,7 @@ async def test_every_answer_is_told_them_also_while_recall_is_paused_c69(
         await ask(deps, {"text": "Hello again"})
 
     for call in (0, 1):
-        assert list_system_texts(model, call)[-1].endswith("\n- Be brief.")
+        assert list_system_texts(model, call)[-1].endswith("\n- Be brief.\n- Use metric units.")
 
 
 async def test_a_persona_is_not_told_them_c54(world: ChatFixture) -> None:

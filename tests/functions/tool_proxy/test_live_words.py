@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from shared.data.account.model_usage import list_days
 from shared.data.account.quotas import Quotas
 from shared.domain.models.model import Usage
@@ -137,6 +139,20 @@ async def test_a_notification_is_written_for_an_app_once_in_five_minutes_l3(fixt
     assert sorted(map(len, await list_written(fixture))) == [3, 150]
     [day] = await list_days(fixture.world.deps.quotas, ALICE, fixture.world.clock.now(), days=1)
     assert (day.models["fast"].calls, day.models["fast"].output_tokens) == (2, 80)
+
+
+@pytest.mark.parametrize(
+    ("triggers", "asks"), [("transcript_processed", True), ("memory_creation", False)]
+)
+async def test_only_an_app_that_hears_live_words_asks_to_have_notifications_written_l3(
+    fixture, triggers, asks
+):
+    capabilities = ("external_integration", "proactive_notification")
+    await fixture.change(capabilities=capabilities)
+    await fixture.integrate(triggers_on=triggers)
+
+    app = await fixture.world.request("GET", f"/v1/apps/{DIARY}", uid=ALICE)
+    assert ("write_notifications" in app.text) == asks
 
 
 async def test_no_notification_is_written_without_a_grant_of_that_name_or_a_reason_l3(fixture):

@@ -85,6 +85,7 @@ def test_other_words_are_no_quotation_i1(quote: str) -> None:
         ("C'è una casa", "Ci è una casa"),
         ("Zo'n huis wil ik", "Zo een huis wil ik"),
         ("I, I live in, in Porto", "I live in Porto"),
+        ("We went on the train, on the train to Faro", "We went on the train to Faro"),
         ("I, I'm a nurse at the, at the hospital", "I'm a nurse at the hospital"),
         ("Ma sœur vit à Łódź", "Ma soeur vit a Lodz"),
         ("Smørbrød æder jeg", "Smorbrod aeder jeg"),

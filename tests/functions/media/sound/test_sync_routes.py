@@ -115,6 +115,7 @@ async def test_files_of_one_recording_become_one_conversation_at_its_time_l1(wor
     assert started["total_segments"] == 1
     assert (started["status"], started["poll_after_ms"]) == ("queued", 3_000)
     assert (waiting["status"], waiting["result"]) == ("processing", None)
+    assert (waiting["successful_segments"], done["successful_segments"]) == (0, 1)
     assert (done["status"], done["failed_segments"]) == ("completed", 0)
     assert done["result"]["new_memories"] == [conversation["id"]]
     assert conversation["started_at"] == "2026-03-02T08:00:00Z"
