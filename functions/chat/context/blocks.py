@@ -111,6 +111,7 @@ class TurnBlocks:
     known: str = ""
     known_intro: str = ""
     known_documents: Mapping[int, str] = field(default_factory=dict)
+    known_lines: Sequence[str] = ()
     known_facts: tuple[MemoryId, ...] = ()
     similar_chats: str = ""
     page: str = ""

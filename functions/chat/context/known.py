@@ -9,7 +9,9 @@ Also called: RAG, context injection, grounding.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime
+from heapq import nlargest
 from itertools import accumulate, chain, takewhile
+from operator import itemgetter
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -41,7 +43,11 @@ MAX_READING_S = 3
 MIN_TOKENS = 800
 """Even the slowest is given so much: without it the model searches, and reads the results of that."""
 CHOOSING_PARAMETERS = 1_000_000_000
-"""A model of fewer chooses no tool well."""
+"""A model of fewer chooses no tool well, and misreads every second passage."""
+SHOWN_LINES = 2
+"""So many lines of what was said stand below the answer of such a model."""
+MAX_LINE_CHARS = 400
+"""A longer one is not read at a glance."""
 LIKELY_SHARE = 0.35
 """Share of a kind among the nearest examples from which a question is taken to be of it."""
 CLEAR_SHARE = 0.5
@@ -167,10 +173,14 @@ def compute_room(model: ModelFacts) -> int:
 
 @value
 class KnownText:
-    """What is known as a model reads it: one fenced text, empty where nothing is, and its `documents` by number."""
+    """What is known as a model reads it: one fenced text, empty where nothing is, and its `documents` by number.
+
+    `lines` are what people are shown of it besides, each with its number: the nearest to the question.
+    """
 
     text: str = ""
     documents: Mapping[int, str] = field(default_factory=dict)
+    lines: Sequence[str] = ()
 
 
 NOTHING_WRITTEN = KnownText()
@@ -183,7 +193,12 @@ def is_best_without_tools(model: ModelFacts) -> bool:
     Or even the least that it is given takes it longer to read than it should.
     """
     is_slow = model.reads_per_s is not None and model.reads_per_s * MAX_READING_S < MIN_TOKENS
-    return is_slow or (model.parameters is not None and model.parameters < CHOOSING_PARAMETERS)
+    return is_slow or is_tiny(model)
+
+
+def is_tiny(model: ModelFacts) -> bool:
+    """Tell whether a model's answer should be seen beside what was said: it gets every second one wrong."""
+    return model.parameters is not None and model.parameters < CHOOSING_PARAMETERS
 
 
 def build_known_text(
@@ -212,7 +227,27 @@ def build_known_text(
         return NOTHING_WRITTEN
     data = free_brackets(strip_invisible("\n".join(lines)))
     texts = {number: "\n".join(of) for number, of in described.items()}
-    return KnownText(text=fence_untrusted(data, LIBRARY), documents=texts)
+    return KnownText(
+        text=fence_untrusted(data, LIBRARY),
+        documents=texts,
+        lines=[*_list_nearest_lines(documents, zone)] if is_tiny(model) else (),
+    )
+
+
+def _list_nearest_lines(documents: Mapping[int, Excerpt], zone: ZoneInfo) -> Iterator[str]:
+    """Yield the lines that are nearest to the question, as people read them."""
+    scored = [
+        (score, number, segments[turn])
+        for number, excerpt in documents.items()
+        for segments in [excerpt.conversation.named_segments]
+        for turn, score in excerpt.turns.items()
+    ]
+    short = [each for each in scored if len(each[2].text) <= MAX_LINE_CHARS]
+    for _, number, segment in nlargest(SHOWN_LINES, short, key=itemgetter(0)):
+        day = documents[number].conversation.started_at.astimezone(zone).date()
+        speaker = "" if segment.is_user else f", {segment.speaker}"
+        said = free_brackets(strip_invisible(_to_line(segment.text)))
+        yield f"> {day}{speaker}: {said} [{number}]"
 
 
 def _describe(number: int, excerpt: Excerpt, zone: ZoneInfo) -> Iterator[str]:

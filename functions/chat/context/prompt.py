@@ -131,6 +131,7 @@ def add_owner_blocks(
         known=written.text,
         known_intro=render_known_intro("whole"),
         known_documents=written.documents,
+        known_lines=written.lines,
         known_facts=tuple(fact.id for fact in known.facts),
         similar_chats=similar_chats,
         page=page,

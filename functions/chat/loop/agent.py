@@ -171,7 +171,7 @@ class Agent:
                     yield event
             if not cycle.calls:
                 self._lookup.end_answer("".join(cycle.text))
-                for event in self._cite_support("".join(cycle.text)):
+                for event in chain(self._cite_support("".join(cycle.text)), self._show_lines()):
                     yield event
                 return
             async with aclosing(self._run_tools(cycle)) as events:
@@ -195,6 +195,13 @@ class Agent:
         number = find_support(answer, context.question, context.known_documents)
         if number is not None:
             yield from self._writer.cite(number)
+
+    def _show_lines(self) -> Iterator[RunEvent]:
+        """Show what was said below an answer that is not to be believed alone."""
+        lines = self._input.context.known_lines
+        if lines and not self.calls:
+            self._writer.begin_cycle()
+            yield from self._writer.quote("\n".join(lines))
 
     def has_called(self, tool: str) -> bool:
         """Tell whether a tool that is offered was called, however that ended."""

@@ -70,6 +70,13 @@ class AnswerWriter:
         self.chars += len(text)
         return self._emit(text, OwnText)
 
+    def quote(self, text: str) -> Iterator[RunEvent]:
+        """Emit what others said, filtered as an answer is; no model is given it as its own words."""
+        self.chars += len(text)
+        text = self._link_filter.feed(text) + self._link_filter.flush()
+        text = self._citation_rewriter.feed(text) + self._citation_rewriter.flush()
+        return self._emit(text, OwnText)
+
     def cite(self, number: int) -> Iterator[RunEvent]:
         """Emit a marker of ours for a document that may be cited, behind the text."""
         return self._emit(self._citations.render_marker([number]) or "")

@@ -1,5 +1,6 @@
 """Small windows: every kind of turn ends well in them, and what was left out is said (N2, M102, M103)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -247,6 +248,31 @@ async def test_a_slow_or_tiny_model_with_the_passages_before_it_reads_no_tool_e3
 
     assert list(model.calls[0].tools) == []
     assert "on Tuesday at nine" in model.calls[0].messages[-1].text
+
+
+async def test_what_was_said_stands_below_the_answer_of_a_tiny_model_and_is_not_its_own_e3(
+    world: ChatFixture,
+) -> None:
+    """It gets every second answer wrong, with the right line before it: its owner should see that line."""
+    spoken = "The plumber comes on Tuesday at nine [2]. ![x](https://a.example.com/x?q=1)"
+    await store_conversations(world, ADA, build_conversation(1, spoken))
+    question = "When does the plumber come?"
+    facts = ModelFacts(window_tokens=16_384, parameters=494_032_768)
+    answers = [script_answer("At noon."), script_answer("Yes.")]
+    with ScriptedModel(*answers, facts=facts) as model:
+        deps = replace(world.deps(model), meanings=AskedTools(question, ()))
+        first = require_end(await run_turn(deps, await prepare_turn(deps, ADA, Question(question))))
+        await ask(deps, Question("Are you sure?"))
+
+    answer, line = first.message.text.split("\n\n")
+    assert answer == "At noon."
+    assert re.fullmatch(
+        r"> 2026-\d\d-\d\d.*: The plumber comes on Tuesday at nine \(2\)\. .*", line
+    )
+    assert "https://a.example.com" not in line
+    assert [card.id for card in first.message.cards] == ["c001"]
+    [said] = [m.text for m in model.calls[1].messages if isinstance(m, AssistantTurn)]
+    assert said == "At noon."
 
 
 async def test_a_large_window_has_all_tools_and_the_whole_rules_n2(world: ChatFixture) -> None:
