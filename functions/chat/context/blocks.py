@@ -87,7 +87,7 @@ class TurnBlocks:
     do the files of the chat's project, or `project_notes` that name them. `forgotten_files` were given with messages that are no longer
     in `history`. `files` and `pictures` came with the latest message, which is `details` (what the owner
     allowed to read), `known` (what was found of the library, after an intro of ours, with its documents by number and the ids of its facts), `similar_chats`, `page` (what they look at), all fenced by the caller, `lines` (ours, such
-    as the time), `personal_lines` (of the owner and the chat) and `question`. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
+    as the time), `personal_lines` (of the owner and the chat) and `question`, with an `ending` of ours. `known_lines` are shown to people below the answer. `exchanges` are this turn's calls so far. `reminder` is the owner's, and comes
     last, with a `warning` of ours.
     """
 
@@ -112,6 +112,7 @@ class TurnBlocks:
     known_intro: str = ""
     known_documents: Mapping[int, str] = field(default_factory=dict)
     known_lines: Sequence[str] = ()
+    ending: str = ""
     known_facts: tuple[MemoryId, ...] = ()
     similar_chats: str = ""
     page: str = ""
@@ -128,7 +129,17 @@ class TurnBlocks:
         return not any(getattr(self, each.name) for each in fields(self) if each.name not in _OURS)
 
 
-_OURS = {"question", "rules", "guidance", "numbering", "lines", "warning", "facts", "known_intro"}
+_OURS = {
+    "question",
+    "rules",
+    "guidance",
+    "numbering",
+    "lines",
+    "warning",
+    "facts",
+    "known_intro",
+    "ending",
+}
 """Blocks that say nothing of their owner: any other counts as read, also a new one."""
 
 

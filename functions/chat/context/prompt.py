@@ -150,6 +150,11 @@ def render_known_intro(form: RulesForm) -> str:
     return "" if form == "passages" else prompts.render("chat/known")
 
 
+def render_ending(form: RulesForm) -> str:
+    """Say behind the question how it is answered, where a small model has forgotten it by then."""
+    return prompts.render("chat/passages_ending") if form == "passages" else ""
+
+
 def list_rule_versions(form: RulesForm = "whole") -> dict[str, str]:
     """Return the version of each layer, in their order."""
     names = _list_layers(form)

@@ -55,12 +55,12 @@ def _build_standing(blocks: TurnBlocks) -> list[UserText]:
 
 
 def _build_latest_message(blocks: TurnBlocks) -> list[ModelMessage]:
-    """Return the message with what it came with; the question stands last."""
+    """Return the message with what it came with; the question stands last, but for how it is answered."""
     lines = "\n".join([*blocks.lines, *blocks.personal_lines])
     facts = prompts.render("chat/context", context=lines) if lines else ""
     known = "\n".join(filter(None, [blocks.known_intro, blocks.known])) if blocks.known else ""
     data = [blocks.details, known, blocks.similar_chats, blocks.page]
-    text = "\n\n".join(filter(None, [*data, facts, blocks.question]))
+    text = "\n\n".join(filter(None, [*data, facts, blocks.question, blocks.ending]))
     message: ModelMessage = add_pictures(UserText(text=text), blocks.pictures)
     message = message if blocks.facts.takes_images else hide_pictures(message)
     return [*build_document_messages(blocks.files), message]

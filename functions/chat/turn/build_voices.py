@@ -205,8 +205,12 @@ class VoiceBuilder:
         offered = self.tools.collect(context.facts, prompt.render_rules(), can_search=can_search)
         while True:
             rules = prompt.render_rules(offered.rules_form, left_out=offered.left_out)
-            intro = prompt.render_known_intro(offered.rules_form)
-            fitted = replace(context, rules=rules, known_intro=intro)
+            fitted = replace(
+                context,
+                rules=rules,
+                known_intro=prompt.render_known_intro(offered.rules_form),
+                ending=prompt.render_ending(offered.rules_form),
+            )
             try:
                 fitted.check_fits(offered.specs)
             except TooLarge:
