@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
@@ -36,8 +35,6 @@ from shared.adapters.embedded.offline.results import (
     list_texts,
     parse_tasks,
 )
-from shared.adapters.embedded.offline.speech import Sentence
-from shared.adapters.embedded.offline.tasks import find_requests
 from shared.domain.tasks.owner_words import address_owner
 from shared.retrieval.query import asks_when
 
@@ -87,7 +84,6 @@ _MAX_OPENING = 4
 _MIDDLE = 2
 """The sentence that is shown with its neighbours where a passage shares no word with the question."""
 _BEST_DOCUMENTS = 2
-_MAX_REQUESTS = 5
 _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
 SMALL_TALK: Mapping[Intent, str] = {"greeting": GREETING, "thanks": WELCOME, "goodbye": GOODBYE}
@@ -189,7 +185,7 @@ class _Finds:
             return self._explain_request()
         if self._intent == "people" and (people := self._list_people()):
             return people
-        return self._list_requests() or self._list_places()
+        return self._list_places()
 
     def _explain_request(self) -> list[str]:
         """Say why a request was not followed, where nothing that is named was found."""
@@ -236,16 +232,6 @@ class _Finds:
         documents = collect_documents(listed)
         names = list_speakers(quote_passages(documents))
         return [PEOPLE.format(names=", ".join(names)), _list_talks(documents)] if names else []
-
-    def _list_requests(self) -> list[str]:
-        """List what somebody asked of the owner, or else what they asked."""
-        asker = find_speaker(self._request.text, self._quotes)
-        if self._intent != "asked_of_owner" or not asker:
-            return []
-        said = [quote for quote in self._quotes if asker in quote.speaker]
-        requests = [quote for quote in _find_requests(self._quotes) if quote in said]
-        asked = requests or [quote for quote in said if quote.is_question]
-        return [f"{asker} asked:", _itemise(asked[:_MAX_REQUESTS])] if asked else []
 
     def _list_places(self) -> list[str]:
         """Quote the closest sentences in their places, or what else was found."""
@@ -299,22 +285,6 @@ class _Finds:
         names = list_speakers(quote for quote in self._quotes if quote.document in documents)
         is_named = self._intent == "people" and names
         return f"That was with {', '.join(names)}:" if is_named else FOUND
-
-
-def _find_requests(quotes: Sequence[Quote]) -> Iterator[Quote]:
-    """Yield what others ask of the owner."""
-    for _, group in groupby(quotes, key=lambda quote: quote.document):
-        said = [*group]
-        spoken = [
-            Sentence(
-                text=quote.text,
-                segment=0,
-                is_user=quote.speaker == "You",
-                speaker=quote.speaker,
-            )
-            for quote in said
-        ]
-        yield from (said[place] for place in find_requests(spoken))
 
 
 def _quote_memories(memories: Sequence[dict[str, Any]]) -> Iterator[Quote]:

@@ -196,16 +196,6 @@ def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, s
         }
 
 
-def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
-    """Yield the places at which others ask the owner for something that is not refused at once."""
-    talk = Talk(sentences)
-    own = talk.cast.own
-    for place, nominee in talk.nominees.items():
-        is_of_owner = nominee.doer in own and nominee.sentence.speaker not in own
-        if is_of_owner and _is_meant(nominee, {}):
-            yield place
-
-
 def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
     """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
     for text, when in zip((s.text for s in talk.sentences), talk.days, strict=True):
