@@ -117,13 +117,13 @@ def load_examples() -> Examples[Kind]:
 
 
 class Talk:
-    """A transcript: its sentences and its cast; days are named where it is known `now` it was said."""
+    """A transcript that was said `now`: its sentences and its cast."""
 
     def __init__(
         self,
         sentences: Sequence[Sentence],
-        now: datetime | None = None,
-        owner_names: Iterable[str] = (),
+        now: datetime,
+        owner_names: Iterable[str],
     ) -> None:
         self.sentences = sentences
         self.cast = build_cast(sentences, owner_names)
@@ -132,8 +132,7 @@ class Talk:
     @cached_property
     def days(self) -> Sequence[Moment | None]:
         """What day each sentence names."""
-        now = self._now
-        return [parse_moment(each.text, now) if now else None for each in self.sentences]
+        return [parse_moment(each.text, self._now) for each in self.sentences]
 
     @cached_property
     def nominees(self) -> Mapping[int, Nominee]:
@@ -149,7 +148,7 @@ class Talk:
         spoken, moment = self.sentences[place].text, self.days[place]
         opening = None if spoken.endswith("?") else _CORRECTION.match(spoken)
         is_correction = (opening or _MOVING.search(spoken)) and not _NEGATION.search(spoken)
-        if self._now is None or task.due_at is None or moment is None or not is_correction:
+        if task.due_at is None or moment is None or not is_correction:
             return None
         lower = spoken.lower().replace("’", "'")[opening.end() if opening else 0 :]
         before, _, after = lower.partition(moment.words)
