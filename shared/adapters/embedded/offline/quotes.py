@@ -5,6 +5,7 @@ shares. A question that was answered counts with its reply.
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
@@ -34,6 +35,11 @@ _MEMORY_BONUS = 2.0
 _SPELLING = 0.85
 """Of difflib: one letter in seven may differ."""
 _MIN_SPELT_CHARS, _MAX_SPELT_CHARS, _MAX_SPELT_WORDS = 6, 20, 20
+_FOCUS = 2.0
+_ASKS_THING = re.compile(
+    r"(?:what|where)(?:['’]s| is| are| was| were) (?:the|my|our) (?:\w+['’]s )?(\w+)", re.IGNORECASE
+)
+"""What is asked for counts more: "address" in "What is the address of the flat?"."""
 _MENTION = "anyone anybody someone somebody mention discuss promise"
 """What is asked for need not say that it was said."""
 
@@ -204,13 +210,15 @@ def _score_all(question: str, quotes: Sequence[Quote]) -> dict[Quote, float]:
 
 def _weigh_terms(question: str, term_sets: Sequence[set[str]]) -> dict[str, float]:
     """Weigh the terms that answer a question: the rarer among the sentences, the more."""
+    thing = _ASKS_THING.match(question.strip())
+    focus = list_content_terms(thing[1]) if thing else set()
     weights = defaultdict[str, float](float)
     for term in _list_asked_terms(question):
         for other in (term, *list_synonyms(term)):
             matching = sum(other in terms for terms in term_sets)
             rarity = math.log((len(term_sets) + 1) / (matching + 1))
             weight = get_term_weight(term) + rarity / 2
-            share = 1.0 if other == term else _SYNONYM_SHARE
+            share = (1.0 if other == term else _SYNONYM_SHARE) * (_FOCUS if term in focus else 1.0)
             weights[other] = max(weights[other], share * weight)
     return weights
 
