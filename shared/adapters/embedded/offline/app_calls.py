@@ -13,23 +13,11 @@ _OBJECT_PHRASE = re.compile(
 )
 """The object of a request: "please add oat milk to my list"."""
 _MIN_SHARED_TERMS = 2
-_CALLED_BY_INTENT = frozenset(
-    [
-        "search_conversations",
-        "get_conversations",
-        "delete_conversation",
-        "search_memories",
-        "get_memories",
-        "remember",
-        "delete_memories",
-        "get_action_items",
-        "create_action_item",
-        "update_action_item",
-        "manage_daily_summary",
-        "get_product_info",
-        "read_web_page",
-    ]
-)
+_CALLED_BY_INTENT = frozenset((
+    "search_conversations", "get_conversations", "delete_conversation", "search_memories", "get_memories", "remember",
+    "delete_memories", "get_action_items", "create_action_item", "update_action_item", "manage_daily_summary",
+    "get_product_info", "read_web_page",
+))  # fmt: skip
 
 
 def plan_app_calls(question: str, tools: Sequence[ToolSpec]) -> list[tuple[str, Mapping[str, Any]]]:

@@ -3,9 +3,11 @@
 Also called: relative dates, temporal expressions.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
+from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -15,59 +17,33 @@ from shared.domain.wall_clock import EVENING
 Match = re.Match[str]
 Unit = Literal["day", "evening", "week", "weekend", "month", "year"]
 
-_DAY_NAMES = (
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
-    "lunes martes miércoles jueves viernes sábado domingo",
-    "lundi mardi mercredi jeudi vendredi samedi dimanche",
-    "lunedì martedì mercoledì giovedì venerdì sabato domenica",
-    "月曜日 火曜日 水曜日 木曜日 金曜日 土曜日 日曜日",
+_WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+"""The words for days, months, hours and stretches of time by how many of their units they lie from today's, in English
+and in five other languages. French "hier" is German for here.
+"""
+_ORDINALS, _NUMBERS = (_WORDS[key].split() for key in ("ordinals", "numbers"))
+_MORNINGS, _AFTERNOONS, _NIGHTS = (
+    frozenset(_WORDS[key].split()) for key in ("mornings", "afternoons", "nights")
 )
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december",
-    "januar februar märz april mai juni juli august september oktober november dezember",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-)
-_NAMED: Mapping[tuple[Unit, int], tuple[str, str]] = {
-    ("day", -2): ("day before yesterday", "vorgestern|anteayer|avant-hier|l'altro ieri|一昨日"),
-    ("day", -1): ("yesterday", "gestern|ayer|ieri|昨日"),
-    ("day", 0): ("today|this morning", "heute|hoy|aujourd'hui|oggi|今日"),
-    ("evening", 0): ("tonight", "esta noche|esta tarde|ce soir|cet après-midi|stasera|今夜|今晩"),
-    ("day", 1): ("tomorrow", "morgen|mañana|demain|domani|明日"),
-    ("day", 2): ("day after tomorrow", "übermorgen|pasado mañana|après-demain|dopodomani|明後日"),
-    ("week", -1): ("last week|past week", "letzte woche|la semana pasada|la semaine dernière|la settimana scorsa|先週"),
-    ("week", 0): ("this week", "diese woche|esta semana|cette semaine|questa settimana|今週"),
-    ("week", 1): ("next week", "nächste woche|la próxima semana|la semaine prochaine|la prossima settimana|来週"),
-    ("weekend", 0): ("this weekend|last weekend|past weekend", "letztes wochenende"),
-    ("month", -1): ("last month|past month", "letzten monat|el mes pasado|le mois dernier|il mese scorso|先月"),
-    ("month", 0): ("this month", "diesen monat|este mes|ce mois-ci|questo mese|今月"),
-    ("year", -1): ("last year|past year", "letztes jahr|el año pasado|l'année dernière|l'anno scorso|去年"),
-    ("year", 0): ("this year", "dieses jahr|este año|cette année|quest'anno|今年"),
-}  # fmt: skip
-"""The words for a stretch of time, in English and in five other languages. French "hier" is German for here."""
-WEEKDAYS = {name: number for line in _DAY_NAMES for number, name in enumerate(line.split())}
-MONTHS = {name: number for line in _MONTH_NAMES for number, name in enumerate(line.split(), 1)}
-_STRETCHES = {
-    word: stretch for stretch, words in _NAMED.items() for word in "|".join(words).split("|")
-}
+
+
+def _list_stretches(key: str) -> dict[str, tuple[Unit, int]]:
+    named = ((name.split(), words.split("|")) for name, words in _WORDS[key].items())
+    return {word: (unit, int(offset)) for (unit, offset), words in named for word in words}
+
+
+WEEKDAYS = {name: n for line in _WORDS["weekdays"] for n, name in enumerate(line.split())}
+MONTHS = {name: n for line in _WORDS["months"] for n, name in enumerate(line.split(), 1)}
+_OTHER_STRETCHES = _list_stretches("others")
+_STRETCHES = _list_stretches("english") | _OTHER_STRETCHES
 OTHER_DAYS = frozenset(
     [
-        *" ".join(_DAY_NAMES[1:]).split(),
-        *"|".join(other for (_, n), (_, other) in _NAMED.items() if n >= 0).split("|"),
+        *(name for line in _WORDS["weekdays"][1:] for name in line.split()),
+        *(word for word, (_, n) in _OTHER_STRETCHES.items() if n >= 0),
     ]
 )
 """The words for a day in other languages than English, where a promise has no form of its own."""
 DAY_WORDS = frozenset((*WEEKDAYS, *MONTHS, *_STRETCHES))
-_ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-    "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
-    "eighteenth", "nineteenth", "twentieth", "twenty-first", "twenty-second", "twenty-third",
-    "twenty-fourth", "twenty-fifth", "twenty-sixth", "twenty-seventh", "twenty-eighth",
-    "twenty-ninth", "thirtieth", "thirty-first",
-)  # fmt: skip
-_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _MAX_DAYS_TO_A_NUMBER = 62
 """A 31st comes at least every second month."""
 
@@ -79,7 +55,7 @@ def _join(words: Iterable[str]) -> str:
     return "|".join([rf"(?<![^\W_])(?:{'|'.join(spaced)})(?![^\W_])", *unspaced])
 
 
-_DAY, _MONTH = (names[0].replace(" ", "|") for names in (_DAY_NAMES, _MONTH_NAMES))
+_DAY, _MONTH = (_WORDS[key][0].replace(" ", "|") for key in ("weekdays", "months"))
 _ANY_MONTH = "|".join(MONTHS)
 _MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
 """German and Spanish call the morning as they call tomorrow."""
@@ -121,14 +97,6 @@ _HOURS = (
     r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分|(?P<half_past>半))?に?",
 )
 _HOUR = [re.compile(pattern, re.IGNORECASE) for pattern in _HOURS]
-_AFTERNOONS = frozenset(
-    {"pm", "afternoon", "evening", "nachmittags", "abends", "tarde", "soir", "après-midi", "pomeriggio", "sera"}
-    | {"午後", "夕方"}
-)  # fmt: skip
-_MORNINGS = frozenset(
-    {"am", "morning", "morgens", "früh", "vormittags", "mañana", "matin", "mattina", "午前", "朝"}
-)
-_NIGHTS = frozenset({"night", "nachts", "noche", "notte", "夜"})
 _FIRST_NIGHT_HOUR = 6
 """An earlier hour of the night is after midnight."""
 _RELATIVE_WORDS = re.compile(
@@ -188,6 +156,15 @@ def drop_relative_days(text: str, *, mark: str = "") -> str:
     return rest.strip(" ,、") if is_enough else text
 
 
+def drop_day(text: str, now: datetime) -> str:
+    """Return a text without the day that it names first."""
+    moment = parse_moment(text, now)
+    rest = drop_relative_days(text)
+    if moment is None or rest != text:
+        return rest
+    return re.sub(rf" *(?:\bon )?{re.escape(moment.words)}", "", text, flags=re.IGNORECASE)
+
+
 def find_past_span(question: str, now: datetime) -> Span | None:
     """Return the days that have begun; a week begins on Monday, a weekday is the last one."""
     match = _PAST.search(question)
@@ -195,16 +172,15 @@ def find_past_span(question: str, now: datetime) -> Span | None:
         return None
     today = now.date()
     if match["days"]:
-        days = today - timedelta(int(match["days"]) - 1), today
-    elif match["weekday"]:
+        return _build_span(match[0], today - timedelta(int(match["days"]) - 1), today, now)
+    if match["weekday"]:
         back = (today.weekday() - WEEKDAYS[match["weekday"].lower()] - 1) % 7 + 1
-        days = _find_stretch("day", -back, today)
+        stretch: tuple[Unit, int] = "day", -back
     elif match["month"]:
-        back = (today.month - MONTHS[match["month"].lower()]) % 12
-        days = _find_stretch("month", -back, today)
+        stretch = "month", -((today.month - MONTHS[match["month"].lower()]) % 12)
     else:
-        days = _find_stretch(*_STRETCHES[match[0].lower()], today)
-    return _build_span(match[0], *days, now)
+        stretch = _STRETCHES[match[0].lower()]
+    return _build_span(match[0], *_find_stretch(*stretch, today), now)
 
 
 def find_past_phrase(question: str) -> str:
@@ -239,9 +215,8 @@ def find_coming_span(question: str, now: datetime) -> Span | None:
 def parse_number(word: str) -> int:
     """Read digits, or a word up to ten; others are 0."""
     lower = word.lower()
-    if lower.isdecimal():
-        return int(lower)
-    return _NUMBERS.index(lower) if lower in _NUMBERS else 0
+    number = _NUMBERS.index(lower) if lower in _NUMBERS else 0
+    return int(lower) if lower.isdecimal() else number
 
 
 def _find_stretch(unit: Unit, offset: int, today: date) -> tuple[date, date]:
@@ -263,23 +238,8 @@ def _build_span(phrase: str, first: date, last: date, now: datetime) -> Span:
     return Span(phrase=phrase, start=start, end=end)
 
 
-def _read_relative_day(match: Match, today: date) -> date:
-    unit, offset = _STRETCHES[match[0]]
-    return today + timedelta((7 if unit == "week" else 1) * offset)
-
-
-def _read_in_days(match: Match, today: date) -> date:
-    count = 1 if match[1] in ("a", "an") else parse_number(match[1])
-    return today + timedelta(count * (7 if match[2] == "week" else 1))
-
-
-def _read_day_of_next_week(match: Match, today: date) -> date:
-    return today + timedelta(7 - today.weekday() + WEEKDAYS[match[1] or match[2]])
-
-
-def _read_weekday(match: Match, today: date) -> date:
-    """Read a weekday as the next one to come, with or without "next"."""
-    return today + timedelta((WEEKDAYS[match[0]] - today.weekday() - 1) % 7 + 1)
+def _count_on(today: date, unit: str, count: int) -> date:
+    return today + timedelta((7 if unit == "week" else 1) * count)
 
 
 def drop_hours(text: str) -> str:
@@ -350,8 +310,21 @@ def _parse_hour(text: str) -> time | None:
 _RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
     (_DATE, _read_date),
     (_NUMBERED_DAY, _read_numbered_day),
-    (_DAY_OF_NEXT_WEEK, _read_day_of_next_week),
-    (_RELATIVE, _read_relative_day),
-    (_IN, _read_in_days),
-    (_WEEKDAY, _read_weekday),
+    (
+        _DAY_OF_NEXT_WEEK,
+        lambda match, today: (
+            today + timedelta(7 - today.weekday() + WEEKDAYS[match[1] or match[2]])
+        ),
+    ),
+    (_RELATIVE, lambda match, today: _count_on(today, *_STRETCHES[match[0]])),
+    (
+        _IN,
+        lambda match, today: _count_on(
+            today, match[2], 1 if match[1] in ("a", "an") else parse_number(match[1])
+        ),
+    ),
+    (
+        _WEEKDAY,
+        lambda match, today: today + timedelta((WEEKDAYS[match[0]] - today.weekday() - 1) % 7 + 1),
+    ),
 )

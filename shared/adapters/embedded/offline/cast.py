@@ -1,6 +1,7 @@
 """Cast of a transcript: who speaks, who of them is the owner, and who is spoken to."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from shared.adapters.embedded.offline.calendar import DAY_WORDS
 from shared.adapters.embedded.offline.speech import Sentence, has_content, split_words
@@ -37,39 +38,25 @@ class Cast:
 def build_cast(sentences: Sequence[Sentence], owner_names: Iterable[str] = ()) -> Cast:
     """Read who speaks. Somebody who speaks alone and without a name is the owner: it is a note."""
     labels = tuple(dict.fromkeys(sentence.speaker for sentence in sentences))
-    own = frozenset(sentence.speaker for sentence in sentences if sentence.is_user)
-    is_note = len(labels) == 1 and not is_name(labels[0])
-    earlier = _find_neighbours(sentences)
-    later = _find_neighbours(sentences[::-1])[::-1]
-    listeners = tuple(after or before for after, before in zip(later, earlier, strict=True))
     names = frozenset(name.casefold() for name in owner_names)
+    is_note = len(labels) == 1 and not is_name(labels[0])
+    own = frozenset(sentence.speaker for sentence in sentences if sentence.is_user)
     own = own or frozenset(label for label in labels if label.casefold() in names or is_note)
-    called = _map_names(labels)
-    owner = next((label for label in labels if label in own), None)
-    if owner is not None:
-        called |= dict.fromkeys(names, owner)
-    return Cast(labels=frozenset(labels), own=own, listeners=listeners, called=called)
-
-
-def _map_names(labels: Sequence[str]) -> dict[str, str]:
-    """Return who has a casefolded name, whole or the first part of it: of several, who spoke first."""
     called: dict[str, str] = {}
     for label in labels:
         for name in (label.casefold(), label.casefold().split(" ")[0]):
-            called.setdefault(name, label)
-    return called
+            called.setdefault(name, label)  # of several, who spoke first
+    called |= dict.fromkeys(names, next(label for label in labels if label in own)) if own else {}
+    listeners = tuple(_find_listeners(sentences))
+    return Cast(labels=frozenset(labels), own=own, listeners=listeners, called=called)
 
 
-def _find_neighbours(sentences: Sequence[Sentence]) -> list[str | None]:
-    """Return for each sentence who else spoke last before it."""
-    neighbours: list[str | None] = []
-    other: str | None = None
-    current: str | None = None
-    for sentence in sentences:
-        if sentence.speaker != current:
-            other, current = current, sentence.speaker
-        neighbours.append(other)
-    return neighbours
+def _find_listeners(sentences: Sequence[Sentence]) -> Iterator[str | None]:
+    """Yield for each sentence who speaks next, else who spoke before."""
+    turns = [(who, len([*said])) for who, said in groupby(sentences, lambda each: each.speaker)]
+    speakers = [None, *(who for who, _ in turns), None]
+    for n, (_, size) in enumerate(turns):
+        yield from [speakers[n + 2] or speakers[n]] * size
 
 
 def find_vocative(before: str, after: str) -> str | None:

@@ -26,7 +26,8 @@ def discard(data: Mapping[str, Any]) -> dict[str, Any]:
     """Keep what has a task, a fact, a day, a number, a name, or a few words with meaning."""
     talk = read_talk(data)
     has_content = (
-        len(count_meaningful_words(talk.sentences)) >= _MIN_MEANINGFUL_WORDS
+        len(count_meaningful_words(sentence.text for sentence in talk.sentences))
+        >= _MIN_MEANINGFUL_WORDS
         or any(re.search(r"\d", sentence.text) for sentence in talk.sentences)
         or any(talk.days)
         or any(extract_names(talk.sentences))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
@@ -26,6 +26,7 @@ REQUESTS: frozenset[Intent] = frozenset(
     ("add_task", "remember", "forget", "complete_task", "delete_talk")
 )
 """What changes something."""
+_QUESTIONS: frozenset[Intent] = frozenset(get_args(Intent)) - REQUESTS - {"no_request"}
 _ALIKE: frozenset[Intent] = REQUESTS.union(("search", "no_request"))
 """What may have nearly the form of a request."""
 MIN_SHARE = 0.4
@@ -63,13 +64,16 @@ def load_examples() -> Examples[Intent]:
 
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
-    """Read a text by exact form, else by meaning, else by its words."""
+    """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name fills it."""
     undated = drop_relative_days(text)
     forms = (text, undated, drop_hours(undated))
     if exact := next(filter(None, map(_match_request, dict.fromkeys(forms))), None):
         return exact
     if vector is not None and (request := _discern_request(vector)):
         return Reading(intent=request)
+    form, varying = load_examples().match(text, _QUESTIONS)
+    if form and (varying[:1].isupper() or not form.is_open):
+        return Reading(intent=form.label, object=varying)
     intent = (_read_meaning(vector) if vector is not None else None) or _read_words(text)
     if intent in (*REQUESTS, "no_request"):
         return _SEARCH

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.follow_ups import complete
 from shared.adapters.embedded.offline.intents import Reading, read_intent
-from shared.adapters.embedded.offline.planner import PlannedCall, Request, plan
+from shared.adapters.embedded.offline.planner import Request, plan
 from shared.adapters.embedded.offline.results import parse_results
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed, Unavailable
@@ -94,7 +94,13 @@ class OfflineModel:
     ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         question = _split_context(messages[_find_question(messages)])[1]
         vector = await self._read_meaning(question, wait_s=QUESTION_WAIT_S)
-        async with aclosing(_stream_events(messages, tools, vector)) as events:
+        reply = _reply(messages, tools, vector)
+
+        async def stream_events() -> AsyncGenerator[ModelEvent, None]:
+            for event in await to_thread.run_sync(list, reply, limiter=_answering):
+                yield event
+
+        async with aclosing(stream_events()) as events:
             yield events
 
     async def _read_meaning(self, text: str, *, wait_s: float) -> Vector | None:
@@ -143,25 +149,23 @@ class OfflineModel:
         return value
 
 
-async def _stream_events(
-    messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
-) -> AsyncGenerator[ModelEvent, None]:
-    reply = _reply(messages, tools, vector)
-    for event in await to_thread.run_sync(list, reply, limiter=_answering):
-        yield event
-
-
 def _reply(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
 ) -> Iterator[ModelEvent]:
     """Ask for tools first, answer when their results are there."""
     position = _find_question(messages)
     request = _read_request(messages, position, vector)
-    results = parse_results(_pair_results(messages[position + 1 :]))
+    earlier = [call for m in messages if isinstance(m, AssistantTurn) for call in m.tool_calls]
+    names = {call.id: call.name for call in earlier}
+    said = [m for m in messages[position + 1 :] if isinstance(m, ToolResult)]
+    results = parse_results((names[result.call_id], result.text) for result in said)
     if not results and request.intent in answers.SMALL_TALK:
         yield from _stream_text(answers.SMALL_TALK[request.intent])
     elif calls := plan(request, results, tools):
-        yield from _request_tools(calls, earlier=_count_calls(messages))
+        for number, (name, arguments) in enumerate(calls, len(earlier)):
+            text = json.dumps(arguments, ensure_ascii=False)
+            yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
+        yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME, usage=_FREE)
     else:
         yield from _stream_text(answers.answer(request, results))
 
@@ -204,26 +208,6 @@ def _split_context(message: ModelMessage) -> tuple[str, str]:
 def _parse_current_time(context: str) -> datetime | None:
     match = _CURRENT_TIME.search(context)
     return datetime.fromisoformat(match[1]).astimezone(ZoneInfo(match[2])) if match else None
-
-
-def _pair_results(messages: Sequence[ModelMessage]) -> list[tuple[str, str]]:
-    """Pair the tools' answers with the tools' names."""
-    turns = [turn for turn in messages if isinstance(turn, AssistantTurn)]
-    names = {call.id: call.name for turn in turns for call in turn.tool_calls}
-    return [(names[r.call_id], r.text) for r in messages if isinstance(r, ToolResult)]
-
-
-def _count_calls(messages: Sequence[ModelMessage]) -> int:
-    return sum(
-        len(message.tool_calls) for message in messages if isinstance(message, AssistantTurn)
-    )
-
-
-def _request_tools(requests: Sequence[PlannedCall], *, earlier: int) -> Iterator[ModelEvent]:
-    for number, (name, arguments) in enumerate(requests, earlier):
-        text = json.dumps(arguments, ensure_ascii=False)
-        yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
-    yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME, usage=_FREE)
 
 
 def _stream_text(text: str) -> Iterator[ModelEvent]:

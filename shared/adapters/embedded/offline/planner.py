@@ -3,7 +3,7 @@
 A search is made for all that nothing else answers, also where a list is empty or the manual is silent.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -30,7 +30,7 @@ from shared.adapters.embedded.offline.results import (
     is_silent,
     parse_tasks,
 )
-from shared.adapters.embedded.offline.speech import list_content_terms
+from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
 from shared.retrieval.query import asks_when
@@ -95,6 +95,14 @@ class Request:
         return find_past_span(self.text, self.now) or self._find_bare_day(self.now)
 
     @property
+    def dates(self) -> Mapping[str, str]:
+        """The same as a tool takes it."""
+        span = self.span
+        if span is None:
+            return {}
+        return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
+
+    @property
     def topic(self) -> frozenset[str]:
         """The terms with meaning beyond those that tell the intent and the time."""
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
@@ -113,13 +121,15 @@ class Request:
 def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Return the next calls; none where the results so far are the answer."""
     if results:
-        return select_offered(_plan_next(request, results), tools)
-    calls = plan_app_calls(request.text, tools) or [*_FIRST_CALLS[request.intent](request)]
+        return _select_offered(_plan_next(request, results), tools)
+    calls = plan_app_calls(request.text, tools) or _FIRST_CALLS.get(request.intent, _search)(
+        request
+    )
     further = [] if request.intent in REQUESTS else _search(request)
-    return select_offered(calls, tools) or select_offered(further, tools)
+    return _select_offered(calls, tools) or _select_offered(further, tools)
 
 
-def select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+def _select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     names = {tool.name for tool in tools}
     return [call for call in calls if call[0] in names]
 
@@ -128,149 +138,116 @@ def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
     names = [result.name for result in results]
     further = _NEXT_CALLS.get(request.intent)
     if further is not None and len(results) == 1:
-        return [*further(request, results)]
+        return further(request, results)
+    has_found = bool(collect_documents(results))
     if "search_conversations" not in names:
-        has_found = collect_documents(results) or not {"get_conversations"}.issuperset(names)
-        return [] if has_found else [*_search(request, any_time=True)]
-    if names.count("search_conversations") == 1 and request.span and not collect_documents(results):
-        return [*_search(request, any_time=True)]  # in March people ask for what they said of March
-    return [*_list_talks_of_speaker(request, results)]
+        is_done = has_found or not {"get_conversations"}.issuperset(names)
+        return [] if is_done else _search(request, any_time=True)
+    if names.count("search_conversations") == 1 and request.span and not has_found:
+        return _search(request, any_time=True)  # in March people ask for what they said of March
+    return _list_talks_of_speaker(request, results)
 
 
-def _list_talks_of_speaker(request: Request, results: Results) -> Iterator[PlannedCall]:
+def _list_talks_of_speaker(request: Request, results: Results) -> list[PlannedCall]:
     """List the talks with whom a question names, where it names nothing else."""
     is_of_speaker = request.intent in _OF_SPEAKER
     if request.intent not in _OF_TALKS or (asks_when(request.text) and not is_of_speaker):
-        return
+        return []
     speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
-    is_listed = results[-1].name == "get_conversations"
     is_whole = is_of_speaker or request.topic <= set(tokenize(speaker))
-    if speaker and not is_listed and is_whole:
-        limit = LISTED_CONVERSATIONS if request.span else 1
-        limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
-        yield "get_conversations", {"speaker": speaker, **_date(request), "limit": limit}
+    if not speaker or not is_whole or results[-1].name == "get_conversations":
+        return []
+    limit = LISTED_CONVERSATIONS if request.span else 1
+    limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
+    return [_list_talks(request, limit, speaker)]
 
 
-def _search(request: Request, *, any_time: bool = False) -> Iterator[PlannedCall]:
+def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
-    dates = {} if any_time else _date(request)
-    if dates:
-        yield "get_conversations", {**dates, "limit": LISTED_CONVERSATIONS}
-    yield "search_conversations", {**request.query, **dates}
-    yield "search_memories", request.query
+    dates = {} if any_time else request.dates
+    listing = [_list_talks(request, LISTED_CONVERSATIONS)] if dates else []
+    return [
+        *listing,
+        ("search_conversations", {**request.query, **dates}),
+        ("search_memories", request.query),
+    ]
 
 
-def _date(request: Request) -> Mapping[str, str]:
-    span = request.span
-    if span is None:
-        return {}
-    return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
+def _list_talks(request: Request, limit: int, speaker: str = "") -> PlannedCall:
+    of_speaker = {"speaker": speaker} if speaker else {}
+    return "get_conversations", {**of_speaker, **request.dates, "limit": limit}
 
 
-def _add_task(request: Request) -> Iterator[PlannedCall]:
+def _add_task(request: Request) -> list[PlannedCall]:
     words = request.reading.object or request.text
     moment = parse_moment(request.text, request.now) if request.now else None
     if moment:
         words = drop_relative_days(drop_hours(words) if moment.exact else words)
     due = {"due_at": moment.at.isoformat()} if moment else {}
-    yield "create_action_item", {"description": words[:1].upper() + words[1:], **due}
+    return [("create_action_item", {"description": capitalise(words), **due})]
 
 
-def _look_for_memories(request: Request) -> Iterator[PlannedCall]:
-    if request.wanted_terms:
-        yield "search_memories", request.query
+def _forget(request: Request, results: Results) -> list[PlannedCall]:
+    memories = choose_memories(request.wanted_terms, results)
+    named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
+    return [("delete_memories", {"memories": named})] if named else []
 
 
-def _forget(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if memories := choose_memories(request.wanted_terms, results):
-        named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
-        yield "delete_memories", {"memories": named}
+def _delete_talk(request: Request, results: Results) -> list[PlannedCall]:
+    talk = choose_talk(request.wanted_terms, results)
+    return [("delete_conversation", {"conversation_id": talk["conversation_id"]})] if talk else []
 
 
-def _look_for_talk(request: Request) -> Iterator[PlannedCall]:
-    yield "search_conversations", {**request.query, **_date(request)}
-
-
-def _delete_talk(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if talk := choose_talk(request.wanted_terms, results):
-        yield "delete_conversation", {"conversation_id": talk["conversation_id"]}
-
-
-def _list_tasks(request: Request) -> Iterator[PlannedCall]:
+def _list_tasks(request: Request) -> list[PlannedCall]:
     span = find_coming_span(request.text, request.now) if request.now else None
     due = {
         "due_start_date": span.start.isoformat(), "due_end_date": span.end.isoformat(),
     } if span else {}  # fmt: skip
-    yield "get_action_items", {"completed": False, **due}
+    return [(_TASKS, {"completed": False, **due})]
 
 
-def _search_beside_tasks(request: Request, results: Results) -> Iterator[PlannedCall]:
+def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall]:
     """Search where no task has what is asked for."""
-    tasks = parse_tasks(results[0].text)
-    if request.topic and not choose_tasks(request.topic, tasks):
-        yield from _search(request)
+    has_tasks = choose_tasks(request.topic, parse_tasks(results[0].text))
+    return _search(request) if request.topic and not has_tasks else []
 
 
-def _complete_task(request: Request, results: Results) -> Iterator[PlannedCall]:
+def _complete_task(request: Request, results: Results) -> list[PlannedCall]:
     chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
-    if len(chosen) == 1:
-        yield "update_action_item", {"action_item_id": chosen[0].id, "completed": True}
+    if len(chosen) != 1:
+        return []
+    return [("update_action_item", {"action_item_id": chosen[0].id, "completed": True})]
 
 
-def _until(now: datetime | None) -> Mapping[str, str]:
-    return {"due_end_date": now.isoformat()} if now else {}
-
-
-def _list_talks_with(request: Request, *, limit: int) -> Iterator[PlannedCall]:
-    speaker = {"speaker": request.name} if request.name else {}
-    yield "get_conversations", {**speaker, **_date(request), "limit": limit}
-
-
-def _list_latest(request: Request) -> Iterator[PlannedCall]:
+def _list_latest(request: Request) -> list[PlannedCall]:
     """List as many of the newest as are asked for: a number, or several without one."""
     count = next(filter(None, map(parse_number, request.text.split())), 0)
     is_plural = not _PLURALS.isdisjoint(request.text.casefold().rstrip("?").split())
     limit = min(count or (LISTED_CONVERSATIONS if is_plural else 1), LISTED_CONVERSATIONS)
     speaker = {"speaker": request.name} if request.name and not count else {}
-    yield "get_conversations", {"limit": limit, **speaker}
+    return [("get_conversations", {"limit": limit, **speaker})]
 
 
-def _list_people(request: Request) -> Iterator[PlannedCall]:
-    if request.span or not request.topic:
-        limit = {"limit": LISTED_CONVERSATIONS, "include_transcript": True}
-        yield "get_conversations", {**_date(request), **limit}
-    if request.topic:
-        yield from [call for call in _search(request) if call[0] != "get_conversations"]
+def _list_people(request: Request) -> list[PlannedCall]:
+    name, listing = _list_talks(request, LISTED_CONVERSATIONS)
+    talks = [(name, {**listing, "include_transcript": True})]
+    searches = [call for call in _search(request) if call[0] != name]
+    return [
+        *(talks if request.span or not request.topic else ()),
+        *(searches if request.topic else ()),
+    ]
 
 
-def _summarise(request: Request) -> Iterator[PlannedCall]:
-    if request.span and not request.topic:
-        yield "get_conversations", {**_date(request), "limit": LISTED_CONVERSATIONS}
+def _find_person(request: Request) -> list[PlannedCall]:
+    name = {"query": request.name}
+    search = "search_conversations", {**name, "people": [request.name], "limit": 5}
+    return [search, ("search_memories", name)] if request.name else []
 
 
-def _list_memories(request: Request) -> Iterator[PlannedCall]:
-    if request.topic:
-        yield from _find_person(request)
-    else:
-        yield "get_memories", {"limit": LISTED_MEMORIES}
-
-
-def _find_person(request: Request) -> Iterator[PlannedCall]:
-    if request.name:
-        yield "search_conversations", {"query": request.name, "people": [request.name], "limit": 5}
-        yield "search_memories", {"query": request.name}
-
-
-def _find_requests(request: Request) -> Iterator[PlannedCall]:
-    if request.name:
-        whole = {"limit": _ASKING_TALKS, "include_transcript": True}
-        yield "get_conversations", {"speaker": request.name, **whole}
-        yield "search_conversations", request.query
-
-
-def _search_beside_manual(request: Request, results: Results) -> Iterator[PlannedCall]:
-    if is_silent(results[0]):
-        yield from _search(request)
+def _find_requests(request: Request) -> list[PlannedCall]:
+    whole = {"limit": _ASKING_TALKS, "include_transcript": True}
+    talks = "get_conversations", {"speaker": request.name, **whole}
+    return [talks, ("search_conversations", request.query)] if request.name else []
 
 
 _OF_SPEAKER: frozenset[Intent] = frozenset(("last_time", "count_talks"))
@@ -279,45 +256,42 @@ _PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings
 _TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
 """Their words ask for talks, and for nothing that was said in them."""
 _TASKS = "get_action_items"
-_FIRST_CALLS: Mapping[Intent, Callable[[Request], Iterable[PlannedCall]]] = {
-    "greeting": _search,
-    "thanks": _search,
-    "goodbye": _search,
+_FIRST_CALLS: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
     "add_task": _add_task,
     "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
-    "forget": _look_for_memories,
+    "forget": lambda r: [("search_memories", r.query)] if r.wanted_terms else [],
     "complete_task": lambda _: [(_TASKS, {"completed": False, "limit": LISTED_TASKS})],
-    "delete_talk": _look_for_talk,
+    "delete_talk": lambda r: [("search_conversations", {**r.query, **r.dates})],
     "open_tasks": _list_tasks,
-    "overdue_tasks": lambda r: [(_TASKS, {"completed": False, **_until(r.now)})],
-    "done_tasks": lambda _: [(_TASKS, {"completed": True})],
-    "own_promises": lambda r: [
-        (_TASKS, {"completed": False}),
-        ("search_conversations", r.query),
+    "overdue_tasks": lambda r: [
+        (_TASKS, {"completed": False, **({"due_end_date": r.now.isoformat()} if r.now else {})})
     ],
+    "done_tasks": lambda _: [(_TASKS, {"completed": True})],
+    "own_promises": lambda r: [(_TASKS, {"completed": False}), ("search_conversations", r.query)],
     "others_tasks": lambda r: [
         (_TASKS, {"owner_name": r.name} if r.name else {"owner": "other"}),
         ("search_conversations", r.query),
     ],
-    "last_time": lambda r: [*_list_talks_with(r, limit=1)] if r.name else [],
+    "last_time": lambda r: [_list_talks(r, 1, r.name)] if r.name else [],
     "count_talks": lambda r: (
-        [*_list_talks_with(r, limit=COUNTED_CONVERSATIONS)] if r.name or not r.topic else []
+        [_list_talks(r, COUNTED_CONVERSATIONS, r.name)] if r.name or not r.topic else []
     ),
     "latest_talks": _list_latest,
     "people": _list_people,
-    "summary": _summarise,
-    "about_owner": _list_memories,
+    "summary": lambda r: [_list_talks(r, LISTED_CONVERSATIONS)] if r.span and not r.topic else [],
+    "about_owner": lambda r: (
+        _find_person(r) if r.topic else [("get_memories", {"limit": LISTED_MEMORIES})]
+    ),
     "person": _find_person,
     "asked_of_owner": _find_requests,
     "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
-    "general": _search,
-    "search": _search,
 }
-_NEXT_CALLS: Mapping[Intent, Callable[[Request, Results], Iterator[PlannedCall]]] = {
+"""What an intent begins with; others begin with a search."""
+_NEXT_CALLS: Mapping[Intent, Callable[[Request, Results], list[PlannedCall]]] = {
     "forget": _forget,
     "complete_task": _complete_task,
     "delete_talk": _delete_talk,
     "open_tasks": _search_beside_tasks,
-    "manual": _search_beside_manual,
+    "manual": lambda r, results: _search(r) if is_silent(results[0]) else [],
 }
 """What follows the first call of an intent that asks for a second one."""

@@ -13,7 +13,6 @@ from shared.domain.wall_clock import DAY_END, EVENING
 LIBRARY_TOOLS = frozenset(
     {"search_conversations", "get_conversations", "search_memories", "get_memories"}
 )
-
 MANUAL_PAGE = "From the page "
 """Begins each passage of the manual."""
 TASK_TOOLS = frozenset({"get_action_items", "create_action_item", "update_action_item"})
@@ -147,9 +146,7 @@ def _call_day(moment: datetime) -> str:
 def choose_tasks(terms: Collection[str], tasks: Sequence[Task]) -> list[Task]:
     """Return the tasks that have most of the terms, all that are equal."""
     shares = [measure_share(terms, task.text) for task in tasks]
-    best = max(shares, default=0.0)
-    if best < MIN_SHARE:
-        return []
+    best = max([MIN_SHARE, *shares])
     return [task for task, share in zip(tasks, shares, strict=True) if share == best]
 
 
@@ -161,7 +158,5 @@ def choose_memories(terms: Collection[str], results: Results) -> list[dict[str, 
 
 def choose_talk(terms: Collection[str], results: Results) -> dict[str, Any] | None:
     """Return the first conversation that speaks of what is wanted, or with whom."""
-    found = (
-        d for d in collect_documents(results) if measure_share(terms, join_texts(d)) >= MIN_SHARE
-    )
-    return next(found, None)
+    talks = collect_documents(results)
+    return next((d for d in talks if measure_share(terms, join_texts(d)) >= MIN_SHARE), None)

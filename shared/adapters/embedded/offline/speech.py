@@ -110,6 +110,11 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def capitalise(text: str) -> str:
+    """Return a text with its first letter as a capital, and the others as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def list_content_terms(text: str) -> set[str]:
     """Return the terms with meaning."""
     return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
@@ -150,7 +155,7 @@ def _weigh_text(text: str, word_counts: Counter[str]) -> float:
     return sum(word_counts[word] for word in {word.lower() for word in words}) / (len(words) + 4)
 
 
-def count_meaningful_words(all_sentences: Iterable[Sentence]) -> Counter[str]:
-    """Count words with meaning, in lower case."""
-    words = (word for sentence in all_sentences for word in split_words(sentence.text))
-    return Counter(word.lower() for word in words if is_meaningful(word))
+def count_meaningful_words(texts: Iterable[str]) -> Counter[str]:
+    """Count in how many of some texts a word with meaning stands, in lower case."""
+    words = ({word.lower() for word in split_words(text) if is_meaningful(word)} for text in texts)
+    return Counter(word for each in words for word in each)

@@ -1,7 +1,9 @@
 """Structure without a model: title, overview, category, names, tasks and events of a transcript."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from shared.adapters.embedded.offline.names import extract_names
@@ -19,36 +21,18 @@ _MAX_TOPICS = 8
 _MANY_WORDS = 25
 """Among so many words with meaning, a single one ("of course") says nothing about the category."""
 
-_CATEGORIES: Mapping[str, tuple[str, str]] = {
-    "health": ("🩺", "doctor dentist hospital medicine pain sleep diet allergic symptom therapy pharmacy blood vaccine"),
-    "finance": ("💰", "money bank invoice tax taxes loan mortgage invest stocks salary insurance pension savings"),
-    "legal": ("⚖️", "lawyer court contract lawsuit lease notary clause liability"),
-    "travel": ("✈️", "flight airport hotel trip travel visa passport luggage vacation train itinerary"),
-    "education": ("🎓", "school teacher exam homework university lecture course study student semester"),
-    "parenting": ("🧸", "kids daughter son baby kindergarten daycare toddler bedtime"),
-    "family": ("👪", "mother father mom dad sister brother grandma grandmother cousin family uncle aunt"),
-    "romantic": ("❤️", "girlfriend boyfriend date anniversary engaged wedding love"),
-    "technology": ("💻", "software code server database app deploy bug laptop computer api model release"),
-    "business": ("📈", "customer revenue market sales startup investor pricing launch competitor supplier"),
-    "work": ("💼", "meeting project deadline team manager colleague office report client sprint review presentation"),
-    "sports": ("⚽", "football soccer tennis running marathon gym training match team coach race"),
-    "music": ("🎵", "song album concert guitar piano band singer rehearsal"),
-    "entertainment": ("🎬", "movie film series show theatre game episode cinema"),
-    "weather": ("🌦️", "rain snow sunny storm forecast temperature degrees"),
-    "politics": ("🏛️", "election government president parliament vote minister policy"),
-    "science": ("🔬", "experiment research physics biology chemistry hypothesis telescope"),
-    "social": ("🥳", "party friends dinner birthday barbecue neighbour invite drinks lunch"),
-    "design": ("🎨", "logo colour color font layout sketch prototype"),
-    "environment": ("🌱", "climate recycling solar emissions garden forest"),
-}  # fmt: skip
+_CATEGORIES: Mapping[str, tuple[str, str]] = json.loads(
+    Path(__file__).with_name("categories.json").read_text("utf-8")
+)
+"""The icon of each, and words of it."""
 _DEFAULT_CATEGORY = ("other", "🧠")
 
 
 def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
     """Extract it; the meanings of what may be a task tell which is one."""
     people, entities = extract_names(talk.sentences)
-    word_counts = count_meaningful_words(talk.sentences)
     texts = [sentence.text for sentence in talk.sentences]
+    word_counts = count_meaningful_words(texts)
     category, emoji = _choose_category(word_counts)
     days = [day.at.date().isoformat() for day in talk.days if day]
     return {

@@ -1,7 +1,5 @@
 """Summaries without a model: titles, notes, recaps and advice, quoted from what was said or made of it."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +7,7 @@ from shared.adapters.embedded.offline.memories import extract_memories
 from shared.adapters.embedded.offline.quotes import measure_share
 from shared.adapters.embedded.offline.speech import (
     Sentence,
+    capitalise,
     collect_sentences,
     count_meaningful_words,
     is_meaningful,
@@ -17,8 +16,8 @@ from shared.adapters.embedded.offline.speech import (
     split_sentences,
     split_words,
 )
+from shared.adapters.embedded.offline.titles import strip_opening
 
-_OPENING = re.compile(r"(?:(?:hi|hello|hey|please|so|ok|okay|thanks)\b[\s,.!]*)+", re.IGNORECASE)
 _MAX_TITLE_WORDS = 8
 _MAX_LINES, _MAX_LINE_CHARS = 14, 240
 _MAX_STRETCH_LINES = 4
@@ -37,15 +36,14 @@ def extract_title(data: Mapping[str, Any]) -> dict[str, Any]:
     informative = (text for text in sentences if any(map(is_meaningful, split_words(text))))
     title_words = next(informative, next(iter(sentences), "")).split()
     short = " ".join(title_words[:_MAX_TITLE_WORDS]).rstrip(".,;:!")
-    title_start = _OPENING.sub("", short, count=1) or short
     ellipsis = "…" if len(title_words) > _MAX_TITLE_WORDS else ""
-    return {"title": f"{title_start[:1].upper()}{title_start[1:]}{ellipsis}"}
+    return {"title": f"{capitalise(strip_opening(short) or short)}{ellipsis}"}
 
 
 def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
     """Keep the few lines, old and new, whose words occur most in the others, in their order."""
     lines = list(dict.fromkeys([*data["summary"].splitlines(), *_list_lines(data)]))
-    word_counts = _count_texts(line.partition(": ")[2] for line in lines)
+    word_counts = count_meaningful_words(line.partition(": ")[2] for line in lines)
     return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
 
 
@@ -58,7 +56,7 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
         for text in split_sentences(message["text"])
     ]
     lines = [sentence.text for sentence in sentences]
-    word_counts = _count_texts(lines)
+    word_counts = count_meaningful_words(lines)
     return {
         "summary": " ".join(select_central(lines, word_counts, _MAX_STRETCH_LINES)),
         "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
@@ -78,9 +76,8 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def apply_template(data: Mapping[str, Any]) -> dict[str, Any]:
     """Quote what the conversation turns on as a list, which no template can shape; of a very long one, its overview."""
-    sentences = collect_sentences(data)
-    texts = list(dict.fromkeys(sentence.text for sentence in sentences))
-    quotes = select_central(texts, count_meaningful_words(sentences), _MAX_TEMPLATE_SENTENCES)
+    texts = list(dict.fromkeys(sentence.text for sentence in collect_sentences(data)))
+    quotes = select_central(texts, count_meaningful_words(texts), _MAX_TEMPLATE_SENTENCES)
     lines = [f"- {text}" for text in quotes or split_sentences(data["overview"])]
     return {"summary": "\n".join(lines)}
 
@@ -137,12 +134,6 @@ def _list_lines(data: Mapping[str, Any]) -> Iterator[str]:
     for message in data["messages"]:
         for text in split_sentences(message["text"]):
             yield f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
-
-
-def _count_texts(texts: Iterator[str] | Sequence[str]) -> Counter[str]:
-    """Count in how many of some texts a word with meaning stands."""
-    all_words = ({word.lower() for word in split_words(t) if is_meaningful(word)} for t in texts)
-    return Counter(word for words in all_words for word in words)
 
 
 def _select(lines: Sequence[Mapping[str, Any]], kind: str) -> list[int]:

@@ -16,15 +16,16 @@ from typing import Any, Literal
 from shared.adapters.embedded.offline.calendar import (
     OTHER_DAYS,
     Moment,
+    drop_day,
     drop_relative_days,
     parse_moment,
     parse_start,
 )
 from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
-from shared.adapters.embedded.offline.day_corrections import correct_day
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
     Sentence,
+    capitalise,
     collect_sentences,
     has_content,
     has_pronoun,
@@ -61,6 +62,12 @@ _REFUSAL = re.compile(
     r"|ne peux pas)\b",
     re.IGNORECASE,
 )
+_CORRECTION = re.compile(
+    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?",
+    re.IGNORECASE,
+)
+_MOVING = re.compile(r"\bmake (?:it|that)\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _QUESTION_ENDS = ("?", "？", "か。", "か")
 _MIN_TASK_WORDS = 2
 _MAX_TASK_WORDS = 15
@@ -80,7 +87,6 @@ class Nominee:
     The `reading` is what the examples are compared with.
     """
 
-    place: int
     sentence: Sentence
     words: str
     start: int
@@ -111,13 +117,13 @@ def load_examples() -> Examples[Kind]:
 
 
 class Talk:
-    """A transcript: its sentences and its cast; days are named where it is known `now` it was said."""
+    """A transcript that was said `now`: its sentences and its cast."""
 
     def __init__(
         self,
         sentences: Sequence[Sentence],
-        now: datetime | None = None,
-        owner_names: Iterable[str] = (),
+        now: datetime,
+        owner_names: Iterable[str],
     ) -> None:
         self.sentences = sentences
         self.cast = build_cast(sentences, owner_names)
@@ -126,23 +132,32 @@ class Talk:
     @cached_property
     def days(self) -> Sequence[Moment | None]:
         """What day each sentence names."""
-        now = self._now
-        return [parse_moment(each.text, now) if now else None for each in self.sentences]
+        return [parse_moment(each.text, self._now) for each in self.sentences]
 
     @cached_property
     def nominees(self) -> Mapping[int, Nominee]:
         """The sentences that may hold a task, by their form or by their day, by place."""
-        found = (self._nominate(place) for place in range(len(self.sentences)))
-        return {nominee.place: nominee for nominee in found if nominee}
+        places = range(len(self.sentences))
+        return {place: found for place in places if (found := self._nominate(place))}
 
     def move(self, task: Task, place: int) -> Task | None:
-        """Return a task on the day to which a sentence moves it, unless it is refused at once."""
-        following = self.sentences[place + 1] if place + 1 < len(self.sentences) else None
-        is_refused = following and _REFUSAL.match(following.text)
-        if self._now is None or task.due_at is None or is_refused or self.days[place] is None:
+        """Return a task on the day to which a sentence moves it ("no, make it Friday"), unless it is refused at once.
+
+        Such a sentence names another day, and nothing else that the task does not name before its next comma.
+        """
+        spoken, moment = self.sentences[place].text, self.days[place]
+        opening = None if spoken.endswith("?") else _CORRECTION.match(spoken)
+        is_correction = (opening or _MOVING.search(spoken)) and not _NEGATION.search(spoken)
+        if task.due_at is None or moment is None or not is_correction:
             return None
-        moved = correct_day(self.sentences[place].text, task.words, task.due_at, self._now)
-        return replace(task, words=moved[0], due_at=moved[1]) if moved else None
+        lower = spoken.lower().replace("’", "'")[opening.end() if opening else 0 :]
+        before, _, after = lower.partition(moment.words)
+        is_else = _list_meanings(before + after.partition(",")[0]) - _list_meanings(task.words)
+        following = self.sentences[place + 1] if place + 1 < len(self.sentences) else None
+        if is_else or (following and _REFUSAL.match(following.text)):
+            return None
+        due_at = moment.at if moment.exact else datetime.combine(moment.at, task.due_at.timetz())
+        return replace(task, words=drop_day(task.words, self._now), due_at=due_at)
 
     def _nominate(self, place: int) -> Nominee | None:
         sentence, day = self.sentences[place], self.days[place]
@@ -155,7 +170,7 @@ class Talk:
         if day is None or day.words not in OTHER_DAYS or is_asked:
             return None
         return Nominee(
-            place=place, sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
+            sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
             hearer=None, reading=sentence.text, has_form=False,
         )  # fmt: skip
 
@@ -178,16 +193,6 @@ def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, s
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
             "owner": talk.cast.describe_owner(task.doer),
         }
-
-
-def find_requests(sentences: Sequence[Sentence]) -> Iterator[int]:
-    """Yield the places at which others ask the owner for something that is not refused at once."""
-    talk = Talk(sentences)
-    own = talk.cast.own
-    for nominee in talk.nominees.values():
-        is_of_owner = nominee.doer in own and nominee.sentence.speaker not in own
-        if is_of_owner and _is_meant(nominee, {}):
-            yield nominee.place
 
 
 def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
@@ -256,7 +261,7 @@ def _find_form(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee
     if doer is None or (kind == "request" and _is_refused(doer, place, sentences)):
         return None
     return Nominee(
-        place=place, sentence=sentence, words=_drop_vocative(words, called), start=start, doer=doer,
+        sentence=sentence, words=_drop_vocative(words, called), start=start, doer=doer,
         hearer=hearer, reading=sentence.text,
     )  # fmt: skip
 
@@ -274,7 +279,7 @@ def _find_announcement(place: int, sentences: Sequence[Sentence], cast: Cast) ->
     if announced is None or doer is None or doer not in cast.labels:
         return None
     return Nominee(
-        place=place, sentence=sentence, words=announced["task"], start=0, doer=doer,
+        sentence=sentence, words=announced["task"], start=0, doer=doer,
         hearer=cast.listeners[place], reading=f"I will {announced['task']}",
     )  # fmt: skip
 
@@ -354,7 +359,7 @@ def _describe(task: Task, all_bare: Mapping[str, int]) -> str:
     if task.due_at is None:
         return task.words
     bare = drop_relative_days(task.words)
-    return _capitalise(bare) if all_bare[bare] == 1 else task.words
+    return capitalise(bare) if all_bare[bare] == 1 else task.words
 
 
 def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
@@ -376,8 +381,12 @@ def _repeats(task: Task, *, by: Task, points: bool = False) -> bool:
         return False
     words, others = _list_words(task), _list_words(by)
     if points:
-        return has_pronoun(task.words) and set(filter(is_meaningful, words)) <= others
+        return has_pronoun(task.words) and _list_meanings(task.words) <= others
     return words <= others
+
+
+def _list_meanings(text: str) -> set[str]:
+    return set(filter(is_meaningful, split_words(text.lower())))
 
 
 def _list_words(task: Task) -> frozenset[str]:
@@ -385,8 +394,4 @@ def _list_words(task: Task) -> frozenset[str]:
 
 
 def _shorten(text: str) -> str:
-    return _capitalise(" ".join(text.split()[:_MAX_TASK_WORDS]).rstrip(" .,:;!?–-。"))
-
-
-def _capitalise(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return capitalise(" ".join(text.split()[:_MAX_TASK_WORDS]).rstrip(" .,:;!?–-。"))

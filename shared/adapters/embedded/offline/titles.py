@@ -3,9 +3,10 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from shared.adapters.embedded.offline.speech import (
+    capitalise,
     drop_pronouns,
     has_pronoun,
     is_meaningful,
@@ -39,7 +40,7 @@ _NUMBER = re.compile(
 )
 _CLAUSE = re.compile(r"(?<=\w{2})[,;:](?= )| [–—] ")
 _OPENING = re.compile(
-    r"(?:(?:so|okay|ok|yeah|yes|yep|no|well|right|and|but|oh|um|uh|now|then|hi|hello|hey|thanks|anyway"
+    r"(?:(?:so|please|okay|ok|yeah|yes|yep|no|well|right|and|but|oh|um|uh|now|then|hi|hello|hey|thanks|anyway"
     r"|actually|you know|i mean|i think|good (?:morning|afternoon|evening))\b[\s,.!–—-]*)+",
     re.IGNORECASE,
 )
@@ -53,49 +54,42 @@ def build_title(
     Where nothing is repeated and no such clause is found, name what is mentioned once, else begin behind its pronouns.
     """
     names = {word.lower() for speaker in speakers for word in split_words(speaker)}
-    things = dict.fromkeys(thing for text in texts for thing in _find_things(text, names))
     spoken = Counter(term for text in texts for term in tokenize(text))
-    scores = _score_things(things, spoken)
-    repeated = _choose_things(scores, least=2) if len(texts) >= _MANY_SENTENCES else []
+    things = _rank_things((thing for text in texts for thing in _find_things(text, names)), spoken)
+    repeated = [thing for thing in things if min(spoken[t] for t in tokenize(thing)) > 1]
     clause = _quote_clause(texts, word_counts)
-    if _tell_enough(repeated):
-        return _shorten(_join(repeated))
+    if len(texts) >= _MANY_SENTENCES and _tell_enough(chosen := _choose_things(repeated)):
+        return _shorten(", ".join(chosen))
     if len(clause.split()) <= _MAX_WORDS and not has_pronoun(clause):
         return _shorten(clause)
-    mentioned = _choose_things(scores, least=1)
-    return _shorten(_join(mentioned) if _tell_enough(mentioned) else drop_pronouns(clause))
+    mentioned = _choose_things(things)
+    return _shorten(", ".join(mentioned) if _tell_enough(mentioned) else drop_pronouns(clause))
 
 
 def _tell_enough(things: Sequence[str]) -> bool:
     return sum(len(thing.split()) for thing in things) >= _MIN_TELLING_WORDS
 
 
-def _join(things: Sequence[str]) -> str:
-    return ", ".join(things)
-
-
-def _score_things(things: Iterable[str], spoken: Counter[str]) -> dict[str, tuple[int, float]]:
-    """Return how often the rarest word of each is said, and a score: a word more helps where it is repeated as well."""
+def _rank_things(things: Iterable[str], spoken: Counter[str]) -> list[str]:
+    """Order things by what their words weigh and how often they are said: a word more helps where it is repeated as well."""
     by_terms: dict[tuple[str, ...], str] = {}
     for thing in things:
         by_terms.setdefault(tuple(tokenize(thing)), thing)
-    return {
-        thing: (
-            min(spoken[term] for term in terms),
-            sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms)),
-        )
+    scores = {
+        thing: sum(get_term_weight(term) * spoken[term] for term in terms) / math.sqrt(len(terms))
         for terms, thing in by_terms.items()
         if terms
     }
+    return sorted(scores, key=lambda thing: -scores[thing])
 
 
-def _choose_things(scores: Mapping[str, tuple[int, float]], *, least: int) -> list[str]:
-    """Return up to three things whose words are said at least so often and that share none, best first."""
+def _choose_things(things: Iterable[str]) -> list[str]:
+    """Return the first three that share no word."""
     chosen: list[str] = []
     taken: set[str] = set()
-    for thing in sorted(scores, key=lambda thing: -scores[thing][1]):
+    for thing in things:
         terms = tokenize(thing)
-        if scores[thing][0] >= least and taken.isdisjoint(terms):
+        if taken.isdisjoint(terms):
             chosen.append(thing)
             taken.update(terms)
     return chosen[:_MAX_THINGS]
@@ -143,12 +137,12 @@ def _is_telling(clause: str) -> bool:
 
 def _choose_clause(statement: str) -> str:
     """Return the first clause that says something, without words that only open a sentence."""
-    clauses = [_strip_opening(clause.strip()) for clause in _CLAUSE.split(statement)]
+    clauses = [strip_opening(clause.strip()) for clause in _CLAUSE.split(statement)]
     telling = (c for c in clauses if sum(map(is_meaningful, split_words(c))) >= _MIN_TELLING_WORDS)
-    return next(telling, _strip_opening(statement)) or statement
+    return next(telling, strip_opening(statement)) or statement
 
 
-def _strip_opening(text: str) -> str:
+def strip_opening(text: str) -> str:
     match = _OPENING.match(text)
     return text[match.end() :] if match else text
 
@@ -157,5 +151,5 @@ def _shorten(text: str) -> str:
     words = text.split()
     short = " ".join(words[:_MAX_WORDS])[:_MAX_CHARS].rstrip(".!…,;:。！")
     is_address = "://" in short.partition(" ")[0]
-    opening = short[:1] if is_address else short[:1].upper()
-    return f"{opening}{short[1:]}{'…' if len(words) > _MAX_WORDS else ''}"
+    ellipsis = "…" if len(words) > _MAX_WORDS else ""
+    return f"{short if is_address else capitalise(short)}{ellipsis}"

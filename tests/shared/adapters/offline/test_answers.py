@@ -453,35 +453,6 @@ def test_an_answer_need_not_say_that_something_is_mentioned(question):
     )
 
 
-@pytest.mark.parametrize(
-    "question", ["What did Marek ask me to do?", "what does marek want from me?"]
-)
-def test_what_somebody_asked_of_the_owner_is_quoted_without_what_was_refused(question):
-    talk = {
-        "document": 1,
-        "passages": [
-            "Marek: Could you review the contract?\nUser: Sure. Ask Marek for the money, I said.",
-            "Marek: Please call the printer today.\nUser: No, I can't.\nMarek: Can you hear me?",
-            "Marek: I'll send you the invoice. Please send me yours.",
-        ],
-    }
-
-    text = answer(question, [_build_search_result(talk, name="get_conversations")])
-
-    assert text == (
-        "Marek asked:\n\n- Marek: “Could you review the contract?”[1]\n"
-        "- Marek: “Please send me yours.”[1]"
-    )
-
-
-def test_what_somebody_asked_in_another_language_is_quoted_as_their_questions():
-    talk = {"document": 1, "passages": ["Lena: Hilfst du beim Umzug? Er ist am 14. März.\nMe: Ja."]}
-
-    text = answer("What did Lena ask me?", [_build_search_result(talk, name="get_conversations")])
-
-    assert text == "Lena asked:\n\n- Lena: “Hilfst du beim Umzug?”[1]"
-
-
 TASKS = (
     "- Book the cabin (open, due 2026-03-06T01:00+00:00, id a1)\n"
     "- Send it (to Ines) (done, due 2026-03-05T17:00+00:00, id b2)\n"

@@ -119,6 +119,10 @@ def test_meaning_tells_what_a_question_is_for():
     assert len(wrong) <= 2, wrong
 
 
+def test_a_question_in_the_form_of_an_example_is_one_whatever_is_near_in_meaning():
+    assert read_meanings(["What did Nora promise?"]) == ["others_tasks"]
+
+
 def test_four_of_five_unseen_questions_are_told_from_general_ones_p2():
     unseen = [*UNSEEN, *((q, True) for q in GENERAL), *((q, False) for q in PERSONAL)]
     intents = read_meanings([question for question, _ in unseen])
