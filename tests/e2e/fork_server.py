@@ -79,7 +79,7 @@ def _start_server() -> socket.socket:
     with other:
         server = subprocess.Popen(
             [sys.executable, "-m", "tests.e2e.fork_server"],
-            stdin=other,
+            stdin=other.fileno(),
             stdout=subprocess.DEVNULL,
             cwd=ROOT,
         )
