@@ -60,7 +60,7 @@ HOSTILE_UNITS = (
     "{", "\u200b", "。", "e\u0301", "\\n", "\n at ", 'File "', "/", "&", "I will ", "my name is ",
     "en ", "am ", "を", "token: ", "AB", "aB", "-", "7", "0", "4111 ", "212-555-0123,", "(199) 099-0000, ", "(1) ", "+1 ", "1.", "-----BEGIN PRIVATE KEY",
 )  # fmt: skip
-PREFIXES = ("", "I love a", "00:01.000 --> 00:02.000\n<v")
+PREFIXES = ("", "I love a")
 
 EXTRACTORS = dict(extractors.EXTRACTORS)
 del EXTRACTORS["process_conversation/answer"]  # it does what "answer" and "answer_long" try below
@@ -133,6 +133,7 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "estimate_tokens": estimate_tokens,
     "read_file": import_text,
     "read_cues": lambda text: import_text(f"00:01.000 --> 00:02.000\n{text}"),
+    "read_voice": lambda text: import_text(f"00:01.000 --> 00:02.000\n<v{text}"),
     "read_chat": lambda text: import_text(f"27.01.26, 17:03 - Ann: hi\n{text}"),
     "read_chat_list": lambda text: import_text(
         json.dumps([{"sender_name": "Ann", "timestamp_ms": 1.7e12, "content": "hi", "note": text}])

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from infra.emulators.process import HOST, find_free_port, find_java, find_sdk_file, run_server
+from infra.emulators.process import (
+    HOST,
+    SHORT_LIVED,
+    find_free_port,
+    find_java,
+    find_sdk_file,
+    run_server,
+)
 
 WARM_UP_TIMEOUT_S = 60.0
 EXPORT_TIMEOUT_S = 1_200.0
@@ -26,6 +33,7 @@ def run_firestore(
     port = find_free_port()
     command = [
         find_java(),
+        *SHORT_LIVED,
         "-cp",
         str(find_sdk_file("cloud-firestore-emulator/cloud-firestore-emulator.jar")),
     ]

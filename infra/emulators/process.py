@@ -11,12 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any, Protocol
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 10.0
 LOG_END_CHARS = 4_000
 FIRST_PORT, PORT_COUNT = 20_000, 12_000
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options of Java for minutes: to compile code a second time, and to collect in many threads, costs more than it gains."""
 SDK_ROOTS = ("/usr/lib/google-cloud-sdk", "/opt/google-cloud-sdk", "~/google-cloud-sdk")
 
 
@@ -26,6 +29,20 @@ class CannotRunError(RuntimeError):
 
 class EndedEarlyError(RuntimeError):
     """A server that ended while it was needed; the message holds the end of its log."""
+
+
+class Process(Protocol):
+    """A started program: `subprocess.Popen`, or one that was forked."""
+
+    pid: int
+    returncode: Any
+    """The exit code once it was waited for, before that None."""
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
 
 
 @contextmanager
@@ -51,12 +68,19 @@ def run_process(
     with (
         log.open("wb") as output,
         subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=cwd) as process,
+        attend(process, port=port, log=log),
     ):
-        try:
-            _wait_for_port(port, process, log)
-            yield process
-        finally:
-            _stop(process)
+        yield process
+
+
+@contextmanager
+def attend(process: Process, *, port: int, log: Path) -> Iterator[None]:
+    """Wait until the `port` of a started process answers, and stop it on leaving. Raises CannotRunError."""
+    try:
+        _wait_for_port(port, process, log)
+        yield
+    finally:
+        _stop(process)
 
 
 def find_free_port() -> int:
@@ -121,7 +145,7 @@ def _list_sdk_roots() -> Iterator[Path]:
         yield Path(root).expanduser()
 
 
-def _wait_for_port(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
+def _wait_for_port(port: int, process: Process, log: Path) -> None:
     deadline = time.monotonic() + START_TIMEOUT_S
     while not _is_listening(port):
         if process.poll() is not None:
@@ -138,9 +162,10 @@ def _is_listening(port: int) -> bool:
         return probe.connect_ex((HOST, port)) == 0
 
 
-def _stop(process: "subprocess.Popen[bytes]") -> None:
+def _stop(process: Process) -> None:
     process.terminate()
     try:
         process.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.wait()

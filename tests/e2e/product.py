@@ -1,17 +1,18 @@
 """The product as `make run` starts it, in a process of its own, and the requests of its users."""
 
-import subprocess
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx
 
-from infra.emulators.process import find_free_port, run_process
-from infra.local.routing import ROOT
+from infra.emulators.process import Process, attend, find_free_port
+from tests.e2e.fork_server import ForkedProcess
 from tests.e2e.waiting import wait_until
 from tests.local_key import KEY_HEADER, LOCAL_KEY
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
@@ -24,7 +25,7 @@ class Product:
     """A started product."""
 
     origin: str
-    process: "subprocess.Popen[bytes]"
+    process: Process
 
     @contextmanager
     def client(self, uid: str) -> Iterator[httpx.Client]:
@@ -36,37 +37,43 @@ class Product:
 
 
 def build_command(**environment: str) -> Sequence[str]:
-    """Return how `make run` starts it, without the model key of the environment.
+    """Return how `make run` starts it, without the model key of the environment."""
+    settings = [f"{name}={value}" for name, value in build_settings(**environment).items()]
+    return ["env", "-u", "OPENAI_API_KEY", *settings, sys.executable, "-m", "infra.local"]
 
-    An empty LOCAL_KEY lets it make its own.
-    """
-    variables = {"LOCAL_KEY": LOCAL_KEY, **environment}
-    settings = [f"{name}={value}" for name, value in variables.items()]
-    python = [sys.executable, "-m", "infra.local"]
-    return ["env", "-u", "OPENAI_API_KEY", "PYTHONPATH=.", *settings, *python]
+
+def build_settings(**environment: str) -> Mapping[str, str]:
+    """Add what every product of a test is given; an empty LOCAL_KEY lets it make its own."""
+    return {"PYTHONPATH": ".", "LOCAL_KEY": LOCAL_KEY, **environment}
+
+
+def start(log: Path, **environment: str) -> ForkedProcess:
+    """Start it as that command does."""
+    inherited = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    return ForkedProcess({**inherited, **build_settings(**environment)}, log)
 
 
 @contextmanager
 def run_product(folder: Path, **environment: str) -> Iterator[Product]:
     """Start the product on data in `folder`; a second start finds the data of the first."""
-    port = find_free_port()
-    variables = {"PORT": str(port), "DATA_DIR": str(folder / "data"), **environment}
     log = folder / "product.log"
-    with run_process(build_command(**variables), port=port, log=log, cwd=ROOT) as process:
+    variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder / "data"), **environment}
+    port = int(variables["PORT"])
+    process = start(log, **variables)
+    with attend(process, port=port, log=log):
         yield Product(f"http://127.0.0.1:{port}", process)
 
 
 def run_refused_start(folder: Path, **environment: str) -> tuple[int, str]:
     """Start a product that must refuse to start; return its exit code and its message."""
     variables = {"PORT": str(find_free_port()), "DATA_DIR": str(folder), **environment}
-    process = subprocess.run(
-        build_command(**variables),
-        cwd=ROOT,
-        capture_output=True,
-        check=False,
-        timeout=EXIT_TIMEOUT_S,
-    )
-    return process.returncode, process.stderr.decode()
+    with TemporaryDirectory() as beside:
+        log = Path(beside) / "product.log"
+        process = start(log, **variables)
+        try:
+            return process.wait(EXIT_TIMEOUT_S), log.read_text()
+        finally:
+            process.kill()
 
 
 def build_model_environment(url: str) -> dict[str, str]:

@@ -1,19 +1,20 @@
-"""Entry points as deployed: each in a functions-framework process of its own, over one DATA_DIR."""
+"""Entry points as deployed: those of a talk each in a process of its own, over one DATA_DIR."""
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from infra.emulators.process import find_free_port, run_server
+from infra.local.gateway import build_internal_app
 from infra.local.queue_worker import HttpDelivery, QueueWorker
-from infra.local.routing import ROOT, EntryPoint, load_entry_points, load_service_calls
+from infra.local.routing import ROOT, load_entry_points, load_service_calls
 from shared.adapters.embedded.local_identity import LocalIdentity, read_secret
 from shared.adapters.embedded.local_service_identity import LocalServiceIdentity
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
@@ -34,47 +35,50 @@ CONVERSATION = {
 }  # fmt: skip
 
 
-@dataclass
 class Processes:
-    """The address of each entry point."""
+    """A process for each entry point that is asked, over one folder."""
 
-    ports: dict[str, int]
-    data_dir: Path
+    def __init__(self, data_dir: Path, stack: ExitStack) -> None:
+        self.data_dir = data_dir
+        self.settings = {"PYTHONPATH": ".", "HOST": "127.0.0.1", "DATA_DIR": str(data_dir)}
+        self._stack = stack
+        self._urls: dict[str, str] = {}
 
     def url(self, function: str, path: str = "/") -> str:
-        return f"http://127.0.0.1:{self.ports[function]}{path}"
+        """Return an address of an entry point, and start its process with the first one."""
+        if function not in self._urls:
+            [row] = [each for each in load_entry_points() if each.name == function]
+            source = ("--source", str(row.source), "--target", function)
+            framework = ("functions_framework", "--asgi", *source, "--host", "127.0.0.1")
+            self._urls[function] = self.start(framework)
+        return self._urls[function] + path
+
+    def start(self, module: Sequence[str]) -> str:
+        """Run a module of Python that takes a port; returns its address."""
+        port = find_free_port()
+        settings = (f"{name}={value}" for name, value in self.settings.items())
+        python = (sys.executable, "-W", "ignore", "-m", *module, "--port", str(port))
+        log = self.data_dir / f"{port}.log"
+        server = run_server(("env", *settings, *python), port=port, log=log, cwd=ROOT)
+        return f"http://{self._stack.enter_context(server)}"
 
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
-    data_dir = tmp_path_factory.mktemp("data")
-    ports = {function.name: find_free_port() for function in load_entry_points()}
     with ExitStack() as stack:
-        for function in load_entry_points():
-            command = [
-                *("env", "PYTHONPATH=.", f"DATA_DIR={data_dir}", "HOST=127.0.0.1"),
-                f"TOOL_PROXY_URL=http://127.0.0.1:{ports['tool_proxy']}",
-                *(sys.executable, "-W", "ignore", "-m", *build_server(function)),
-                *("--host", "127.0.0.1", "--port", str(ports[function.name])),
-            ]
-            log = data_dir / f"{function.name}.log"
-            stack.enter_context(run_server(command, port=ports[function.name], log=log, cwd=ROOT))
-        yield Processes(ports, data_dir)
+        processes = Processes(tmp_path_factory.mktemp("data"), stack)
+        processes.settings["TOOL_PROXY_URL"] = processes.url("tool_proxy")
+        yield processes
 
 
-def build_server(function: EntryPoint) -> list[str]:
-    """Return the module that serves a function, with its arguments."""
-    if function.carries_sockets:
-        return ["uvicorn", function.application]
-    source = str(function.source)
-    return ["functions_framework", "--asgi", "--target", function.name, "--source", source]
+@pytest.fixture(scope="module")
+def internal(processes: Processes) -> str:
+    """Serve all internal entry points in one process, as `make run` does: each below its name."""
+    return processes.start(("uvicorn", "--factory", f"{__name__}:build_internal_functions"))
 
 
-async def test_every_entry_point_is_healthy(processes: Processes) -> None:
-    async with httpx.AsyncClient(timeout=30) as http:
-        for name in processes.ports:
-            health = await http.get(processes.url(name, "/healthz"))
-            assert health.json() == {"status": "ok", "function": name}
+def build_internal_functions() -> ASGIApp:
+    return build_internal_app(load_entry_points())
 
 
 async def test_chat_finds_a_conversation_across_processes_p28(processes: Processes) -> None:
@@ -117,7 +121,9 @@ async def test_chat_finds_a_conversation_across_processes_p28(processes: Process
     assert [job for job in await queue.claim(9) if job.name == DEAD_LETTERS_TOPIC] == []
 
 
-def test_internal_entry_points_refuse_all_but_their_callers_s8(processes: Processes) -> None:
+def test_internal_entry_points_are_healthy_and_refuse_all_but_their_callers_s8(
+    processes: Processes, internal: str
+) -> None:
     now = datetime.now(UTC)
     calls = load_service_calls()
     services = LocalServiceIdentity(read_secret(processes.data_dir), calls, SystemClock())
@@ -125,12 +131,14 @@ def test_internal_entry_points_refuse_all_but_their_callers_s8(processes: Proces
     def post(function: str, account: str, audience: str, expires_at: datetime) -> int:
         token = services.issue_token(account, audience, expires_at=expires_at)
         headers = {"Authorization": f"Bearer {token}"}
-        return http.post(processes.url(function), json={}, headers=headers).status_code
+        return http.post(f"{internal}/{function}/", json={}, headers=headers).status_code
 
     soon, past = now + timedelta(hours=1), now - timedelta(minutes=6)  # clocks are five apart
-    with httpx.Client() as http:
+    with httpx.Client(timeout=30) as http:
         for row in calls.rows:
-            assert http.post(processes.url(row.function), json={}).status_code == 401, row
+            health = http.get(f"{internal}/{row.function}/healthz")
+            assert health.json() == {"status": "ok", "function": row.function}
+            assert http.post(f"{internal}/{row.function}/", json={}).status_code == 401, row
             assert post(row.function, row.account, row.function, past) == 401, row
             assert post(row.function, row.account, "chat", soon) == 401, row
             assert post(row.function, "fn-library", row.function, soon) == 403, row

@@ -7,9 +7,9 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
-from infra.local.browser import BROWSERS, LIGHT_BROWSERS, launch_chromium, run_product
+from infra.local.browser import BROWSERS, LIGHT_BROWSERS, launch_chromium
 from tests.conftest import run_or_skip
-from tests.local_key import LOCAL_KEY
+from tests.e2e.product import build_model_environment, run_product
 from tests.servers import run_server, run_server_with_url
 from tests.servers.mcp_authorization import FakeMcpProvider as McpProvider
 from tests.servers.mcp_authorization import build_guarded_app
@@ -19,7 +19,6 @@ from tests.servers.provider import CLIENT_ID, CLIENT_SECRET, FakeProvider
 from tests.servers.wearables import WearableServer, build_lifelog
 from tests.web.app_server import AppServer, run_app_server
 from tests.web.console import Console
-from tests.web.served import ProductServer
 
 TIMEOUT_MS = 15_000
 UIDS = (f"user{number}" for number in count(1))
@@ -90,15 +89,14 @@ def origin(
         servers = (mcp_server.removesuffix("/mcp"), guarded_mcp_server.removesuffix("/mcp"))
         reached = (app_server.url, google, limitless, *servers)
         settings = {
-            "LOCAL_KEY": LOCAL_KEY,
             "EGRESS_DEV_ORIGINS": ",".join(reached),
             "GOOGLE_CLIENT_ID": CLIENT_ID,
             "GOOGLE_CLIENT_SECRET": CLIENT_SECRET,
             "GOOGLE_BASE_URL": google,
             "LIMITLESS_BASE_URL": limitless,
         }
-        with run_product(tmp_path_factory.mktemp("console"), **settings) as address:
-            yield address
+        with run_product(tmp_path_factory.mktemp("console"), **settings) as product:
+            yield product.origin
 
 
 @pytest.fixture
@@ -157,6 +155,5 @@ def scripted_origin(
     """Serve a product with a scripted model of three names to all tests that take it as their origin."""
     folder = tmp_path_factory.mktemp("scripted")
     settings = {"EGRESS_DEV_ORIGINS": app_server.url, "MODEL_STANDARD": "gpt-5.4"}
-    product = ProductServer(folder, model_server, **settings)
-    with product.start():
+    with run_product(folder, **build_model_environment(model_server.url), **settings) as product:
         yield product.origin

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, expect
 
-from infra.local.browser import run_product
-from tests.local_key import LOCAL_KEY
+from tests.e2e.product import run_product
 from tests.web.console import Console
 
 MAKER_COUNT, APPS_PER_MAKER = 7, 16
@@ -16,8 +15,8 @@ PAGE_SIZE = 100
 
 @pytest.fixture
 def origin(tmp_path: Path) -> Iterator[str]:
-    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as address:
-        yield address
+    with run_product(tmp_path) as product:
+        yield product.origin
 
 
 def publish_apps(console: Console, context: BrowserContext) -> None:

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from infra.local.browser import run_product
+from tests.e2e.product import run_product
 from tests.fixtures.scripted_whisper import build_scripted_whisper
 from tests.fixtures.sounds import build_tone
-from tests.local_key import LOCAL_KEY
 from tests.web.console import Console
 
 HEARD = (0.1, -0.4, 1.1, [(0.0, 1.0, " Die Tulpen"), (1.0, 2.0, " brauchen morgen Wasser.")])
@@ -21,10 +20,8 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     speech = tmp_path_factory.mktemp("speech")
     build_scripted_whisper(speech, HEARD)
     settings = {"SPEECH_PACKAGES": str(speech), "SPEECH_MODEL": str(speech)}
-    with run_product(
-        tmp_path_factory.mktemp("hearing"), LOCAL_KEY=LOCAL_KEY, **settings
-    ) as address:
-        yield address
+    with run_product(tmp_path_factory.mktemp("hearing"), **settings) as product:
+        yield product.origin
 
 
 def test_a_file_becomes_the_words_of_one_unknown_speaker_and_is_sent_once_l2(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import BrowserContext, expect
 
-from infra.local.browser import run_product
-from tests.local_key import LOCAL_KEY
+from tests.e2e.product import run_product
 from tests.servers.openai import Script, ScriptedOpenai
 from tests.web.console import Console
 
@@ -41,9 +40,9 @@ def test_an_encoder_that_does_not_run_here_is_told_in_one_sentence_e1(console: C
 def test_a_refused_key_is_named_and_another_answers_the_next_question(
     context: BrowserContext, model: ScriptedOpenai, tmp_path: Path
 ) -> None:
-    with run_product(tmp_path, LOCAL_KEY=LOCAL_KEY) as origin:
+    with run_product(tmp_path) as product:
         page = context.new_page()
-        console = Console(page, origin, [], [])
+        console = Console(page, product.origin, [], [])
         console.sign_in("chooser")
         page.locator("#account-button").click()
         pane = page.locator("#model")

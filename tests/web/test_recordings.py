@@ -7,10 +7,9 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from infra.local.browser import run_product
 from tests.contracts.omi_client.phone import sign_in
+from tests.e2e.product import run_product
 from tests.fixtures.sounds import build_tone, encode, encode_for_device
-from tests.local_key import LOCAL_KEY
 from tests.servers import run_server
 from tests.servers.transcription import KEY, FakeTranscription, diarized, refuse
 from tests.web.console import Console
@@ -30,12 +29,11 @@ def origin(
     """Serve the product with a transcription server of its own."""
     with run_server(transcription.app) as url:
         settings = {
-            "LOCAL_KEY": LOCAL_KEY,
             "TRANSCRIPTION_BASE_URL": f"{url}/v1",
             "TRANSCRIPTION_API_KEY": KEY,
         }
-        with run_product(tmp_path_factory.mktemp("recordings"), **settings) as address:
-            yield address
+        with run_product(tmp_path_factory.mktemp("recordings"), **settings) as product:
+            yield product.origin
 
 
 @pytest.fixture

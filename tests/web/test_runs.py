@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import APIResponse, BrowserContext, Route, expect
 
+from infra.emulators.process import find_free_port
+from tests.e2e.product import build_model_environment, run_product
 from tests.servers.openai import Script, ScriptedCall, ScriptedOpenai
 from tests.web.console import Console
-from tests.web.served import ProductServer
 
 PACED_SCRIPT = Script(text="one two three four five six seven eight nine ten " * 4, token_ms=50)
 STALLING_SCRIPT = Script(text="The offsite is on Friday, I think", stall_after=4)
@@ -69,17 +70,17 @@ def test_an_answer_continues_while_another_chat_is_open_p15(
 def test_an_answer_interrupted_by_a_killed_server_can_be_retried_p29(
     context: BrowserContext, tmp_path: Path, model: ScriptedOpenai
 ) -> None:
-    product = ProductServer(tmp_path, model)
-    console = Console(context.new_page(), product.origin, [], [])
-    with product.start() as first:
+    settings = {"PORT": str(find_free_port()), **build_model_environment(model.url)}
+    with run_product(tmp_path, **settings) as first:
+        console = Console(context.new_page(), first.origin, [], [])
         console.sign_in("survivor")
         model.play(STALLING_SCRIPT)
         answer = console.start_question("When is the offsite?")
         expect(answer).to_contain_text("The offsite")
-        first.kill()
+        first.process.kill()
         expect(answer.get_by_role("status")).to_have_text("No connection. Trying again…")
 
-    with product.start():
+    with run_product(tmp_path, **settings):
         expect(answer.locator(".ended")).to_contain_text("interrupted", timeout=30_000)
         expect(console.page.locator(".message.human")).to_have_count(1)
         model.play(Script(text="On Friday."))

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from infra.local.browser import run_product
-from tests.local_key import LOCAL_KEY
+from tests.e2e.product import run_product
 from tests.web.console import Console
 
 SECRET = "xylophone"
@@ -28,8 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def origin(folder: Path) -> Iterator[str]:
     """Serve a product whose data are searched."""
-    with run_product(folder, LOCAL_KEY=LOCAL_KEY) as address:
-        yield address
+    with run_product(folder) as product:
+        yield product.origin
 
 
 @pytest.fixture

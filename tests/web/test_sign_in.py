@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from infra.local.browser import run_product
+from tests.e2e.product import run_product
 from tests.local_key import KEY_HEADER, LOCAL_KEY
 from tests.web.app_server import AppServer
 from tests.web.console import Console
@@ -107,10 +107,10 @@ def test_where_others_reach_the_server_a_name_and_a_password_sign_in_u6(
     context: BrowserContext, tmp_path: Path
 ) -> None:
     settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_USER": "ann", "KEEPSAKE_PASSWORD": "Grüße an Opa"}
-    with run_product(tmp_path, **settings) as address:
+    with run_product(tmp_path, **settings) as product:
         page = context.new_page()
-        console = Console(page, address, [], [])
-        page.goto(address)
+        console = Console(page, product.origin, [], [])
+        page.goto(product.origin)
         expect(page.get_by_label("Local key")).to_be_hidden()
         page.get_by_label("Who are you?").fill("ann")
         page.locator("#password").fill("wrong password")
@@ -144,9 +144,9 @@ def test_a_list_of_people_that_comes_late_hides_nobody_who_was_invited_since_u6(
         else:
             route.continue_()
 
-    with run_product(tmp_path, **settings) as address:
+    with run_product(tmp_path, **settings) as product:
         page = context.new_page()
-        page.goto(f"{address}/#/account/accounts")
+        page.goto(f"{product.origin}/#/account/accounts")
         sign_in_with(page, "ann", "Grüße an Opa")
         people = page.locator("#accounts").locator("li")
         expect(people).to_have_text(["ann"])
@@ -165,9 +165,9 @@ def test_the_operator_invites_somebody_who_then_chooses_a_password_u6(
     context: BrowserContext, tmp_path: Path
 ) -> None:
     settings = {"ALLOW_REMOTE": "1", "KEEPSAKE_USER": "ann", "KEEPSAKE_PASSWORD": "Grüße an Opa"}
-    with run_product(tmp_path, **settings) as address:
+    with run_product(tmp_path, **settings) as product:
         page = context.new_page()
-        page.goto(f"{address}/#/account/accounts")
+        page.goto(f"{product.origin}/#/account/accounts")
         sign_in_with(page, "ann", "Grüße an Opa")
         accounts = page.locator("#accounts")
         expect(accounts.locator("li")).to_have_text(["ann"])

@@ -16,10 +16,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from infra.local.browser import run_product
 from shared.safety.crisis_plan import NOT_ALONE
+from tests.e2e.product import run_product
 from tests.e2e.waiting import wait_until
-from tests.local_key import LOCAL_KEY
 from tests.servers import run_server
 from tests.servers.realtime import FakeRealtime
 from tests.web.conftest import TIMEOUT_MS
@@ -90,12 +89,11 @@ def provider_url() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def origin(tmp_path_factory: pytest.TempPathFactory, provider_url: str) -> Iterator[str]:
     settings = {
-        "LOCAL_KEY": LOCAL_KEY,
         "OPENAI_API_KEY": "sk-our-own-key",
         "OPENAI_BASE_URL": f"{provider_url}/v1",
     }
-    with run_product(tmp_path_factory.mktemp("talk"), **settings) as address:
-        yield address
+    with run_product(tmp_path_factory.mktemp("talk"), **settings) as product:
+        yield product.origin
 
 
 @pytest.fixture
