@@ -129,7 +129,11 @@ def test_that_nobody_is_known_is_not_said_before_both_lists_are_read(console: Co
     console.sign_in("hostess")
     console.add_transcript("Vera: The cake is ready.\nMe: Thank you, Vera.\n")
     held: list[Route] = []
-    console.page.route("**/v1/users/speakers", lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.page.route("**/v1/users/speakers", hold)
 
     with console.page.expect_response("**/v1/users/people*"):
         console.show_view("people")
