@@ -60,7 +60,7 @@ def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
 
 def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield where names stand as words, or as the end of one."""
-    for name in names:
+    for name in filter(lowered.__contains__, names):
         start = lowered.find(name)
         while start >= 0:
             end = start + len(name)
@@ -73,7 +73,7 @@ def _find_recovery_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]
     """Yield runs of as many words as open a wallet, behind the name of such a run or beside it."""
     places = sorted(
         (start, start + len(name))
-        for name in _load_recovery_names()
+        for name in filter(lowered.__contains__, _load_recovery_names())
         for start in _find_all(lowered, name)
     )
     if places:

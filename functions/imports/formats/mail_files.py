@@ -122,8 +122,9 @@ def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
 
 def _read_attached(part: MIMEPart) -> str:
     content = part.get_payload(decode=True)
-    is_text = part.get_content_maintype() == "text" and isinstance(content, bytes)
-    return content.decode(errors="replace") if is_text else ""
+    if part.get_content_maintype() != "text" or not isinstance(content, bytes):
+        return ""
+    return content.decode(errors="replace")
 
 
 def _parse(file: TextFile) -> EmailMessage:
