@@ -165,8 +165,10 @@ const titleOf = (view) => find(`#${CSS.escape(view)}-title`)?.textContent;
 
 function display(view) {
   find("#console").dataset.view = view;
+  const isInMenu = [...document.querySelectorAll("#menu button")].some((button) => button.dataset.to === view);
   for (const button of document.querySelectorAll("#views button")) {
-    button.setAttribute("aria-pressed", String(button.dataset.to === view));
+    const { to } = button.dataset;
+    button.setAttribute("aria-pressed", String(to === view || (to === "menu" && isInMenu)));
   }
 }
 

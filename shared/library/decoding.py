@@ -4,6 +4,7 @@ Also called: charset detection, character encoding.
 """
 
 import codecs
+import re
 import unicodedata
 from encodings.aliases import aliases
 
@@ -17,11 +18,14 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 """Encodings by the bytes that a file begins with; the first of UTF-32 are also those of UTF-16."""
+WESTERN = ("cp1252", "latin_1", "iso8859_15")
 AUDIO_TYPES = ("audio/", "video/")
 MIN_ZERO_SHARE = 0.02
 _EARLY_PAGES = ("cp4", "cp5", "cp7", "cp8", "cp10", "cp11", "mac_", "hp_", "johab", "kz", "ptcp")
 _EXCLUDED = sorted({name for name in aliases.values() if name.startswith(_EARLY_PAGES)} - {"cp874"})
 """Code pages of DOS, mainframes and early Macs: hardly any program writes them, and short texts look like them."""
+_TURKISH, _ICELANDIC = re.compile("[ðýþÐÝÞ]"), re.compile("[áíúóæÁÍÚÓÆ]")
+"""Letters of Iceland in whose places Windows has those of Turkey, and others that Turkey lacks."""
 _SAMPLE_BYTES = 262_144
 """Bytes that the encoding is guessed from."""
 
@@ -69,7 +73,9 @@ def _decode_guessed(data: bytes) -> str:
     match = from_bytes(data[:_SAMPLE_BYTES], cp_exclusion=_EXCLUDED).best()
     if match is None:
         raise UnreadableFile("it is no text")
-    return data.decode(match.encoding, errors="replace")
+    text = data.decode(match.encoding, errors="replace")
+    is_turkish = match.encoding in WESTERN and _TURKISH.search(text) and not _ICELANDIC.search(text)
+    return data.decode("cp1254", errors="replace") if is_turkish else text
 
 
 def _has_controls(text: str) -> bool:

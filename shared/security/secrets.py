@@ -85,7 +85,7 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"(?:sk|pk|rk|whsec|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeprs]|xapp|glpat|npm|pypi|hf|gsk"
         r"|xai|pplx|pcsk|shpat|dop_v1|lin_api|ntn|r8|tvly|ks_mcp|ks_dev|ks_oac|ks_oat|ks_ort|omi_mcp|omi_dev)[_-]"
         r"(?=[A-Za-z_/+=-]{0,40}[0-9])[\w/+=-]{8,}+"
-        r"|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
+        r"|hf_[A-Za-z]{30,}+|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
         r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
         r")"
     ),

@@ -29,6 +29,8 @@ _MIN_BARE_CHARS: Final = 6
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
+_QUOTED: Final = re.compile(r"([`“„«‘])([^`“”„«»‘’\n]{3,60})[`”“»’]")
+"""A password of any words, in quotation marks that none of it has."""
 _MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
 _MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
 _LOGIN_PAIR: Final = re.compile(
@@ -58,7 +60,7 @@ def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
 
 def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield where names stand as words, or as the end of one."""
-    for name in names:
+    for name in filter(lowered.__contains__, names):
         start = lowered.find(name)
         while start >= 0:
             end = start + len(name)
@@ -71,7 +73,7 @@ def _find_recovery_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]
     """Yield runs of as many words as open a wallet, behind the name of such a run or beside it."""
     places = sorted(
         (start, start + len(name))
-        for name in _load_recovery_names()
+        for name in filter(lowered.__contains__, _load_recovery_names())
         for start in _find_all(lowered, name)
     )
     if places:
@@ -117,13 +119,16 @@ def _find_value(
     plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
 ) -> tuple[int, int] | None:
     between = _compile_between().match(lowered, name[1])
+    if between and between["link"] and (quoted := _QUOTED.match(plain.words, between.end())):
+        return quoted.span(2)
     value = _VALUE.match(plain.words, between.end()) if between else None
     if between is None or value is None:
         return None
     secret = value[0].rstrip(".:") if plain.text[value.start() - 1] not in "\"'" else value[0]
     is_linked = bool(between["link"])
+    is_beside = is_linked and not between["more"]
     is_number = group == "codes" or plain.text[slice(*name)].isupper()
-    digits_count = group != "keys" and (is_linked or is_number)
+    digits_count = group != "keys" and (is_beside or is_number)
     min_chars = _MIN_CODE_CHARS if group == "codes" else _MIN_CHARS
     if _is_secret(secret, min_chars=min_chars, is_linked=is_linked, digits_count=digits_count):
         return value.start(), value.start() + len(secret)
@@ -170,7 +175,8 @@ def _compile_between() -> re.Pattern[str]:
     of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
     own = rf"[ ](?:{'|'.join(_NAMES['own'])})(?!\w)"
     aside = r"[ ]?\([^\n()]{1,30}\)"
+    more = r"(?P<more>(?:[ ][^\W\d_]{1,20}){1,4})(?=[ ]?[:=])"
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside})?[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
+        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside}|{more})?[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
         r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
     )

@@ -289,6 +289,7 @@ def test_a_phone_shows_one_view_at_a_time(console: Console) -> None:
         button.click()
         section = console.page.locator("#content > section:visible")
         expect(section).to_have_attribute("id", view.lower())
+        expect(console.page.locator("#views [aria-pressed=true]:visible")).to_have_count(1)
     assert console.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

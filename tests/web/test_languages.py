@@ -218,3 +218,20 @@ def test_dates_and_numbers_follow_the_chosen_language(
 
     for text, expected in zip(written, texts, strict=True):
         assert text.replace("\u202f", " ").startswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("locale", "time"), [("en-US", "6:05 AM"), ("en-GB", "06:05"), ("de-DE", "06:05")]
+)
+def test_times_are_written_as_in_the_language(
+    browser: Browser, origin: str, locale: str, time: str
+) -> None:
+    page = browser.new_page(locale=locale)
+    page.goto(origin)
+
+    written = page.evaluate(
+        'async () => (await import("/words.js")).hour(new Date(2026, 2, 2, 6, 5))'
+    )
+
+    assert written.replace("\u202f", " ") == time
+    page.close()

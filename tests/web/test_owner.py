@@ -123,3 +123,22 @@ def test_a_failed_conversation_says_why_and_is_tried_again(console: Console) -> 
 
     expect(reader.get_by_text("The key was refused.")).to_have_count(0)
     expect(reader.locator(".transcript li")).to_have_count(2)
+
+
+def test_that_nobody_is_known_is_not_said_before_both_lists_are_read(console: Console) -> None:
+    console.sign_in("hostess")
+    console.add_transcript("Vera: The cake is ready.\nMe: Thank you, Vera.\n")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    console.page.route("**/v1/users/speakers", hold)
+
+    with console.page.expect_response("**/v1/users/people*"):
+        console.show_view("people")
+    said_early = console.page.get_by_text("No people yet").is_visible()
+    held[0].continue_()
+
+    expect(console.page.locator("#speakers")).to_contain_text("Vera")
+    assert not said_early

@@ -12,27 +12,30 @@ export function startPeople({ api, read }) {
   const speakers = find("#speakers");
   const renewals = find("#renewals");
   const known = new Set();
+  let named;
   const { reload: reloadKnown, attempt } = listing(view, { page, row });
 
+  // That nobody is known is said once both lists are read.
   async function page(from) {
-    const found = await api.people(from);
+    const [found] = await Promise.all([api.people(from), named.catch(() => [])]);
     for (const { name } of found.items) known.add(name);
     return found;
   }
 
   async function reload() {
     known.clear();
+    named = api.namedSpeakers();
     await reloadKnown();
+    await attempt(async () => {
+      const others = (await named).filter(({ name }) => !known.has(name));
+      find("ul", speakers).replaceChildren(...others.map(speakerRow));
+      speakers.hidden = !others.length;
+      if (others.length) find(".empty", view).hidden = true;
+    });
     await attempt(async () => {
       const { done, total } = await api.renewals();
       renewals.hidden = !total;
       renewals.textContent = t("Read again because of a new name: {done} of {total} conversations", { done, total });
-    });
-    await attempt(async () => {
-      const others = (await api.namedSpeakers()).filter(({ name }) => !known.has(name));
-      find("ul", speakers).replaceChildren(...others.map(speakerRow));
-      speakers.hidden = !others.length;
-      if (others.length) find(".empty", view).hidden = true;
     });
   }
 

@@ -23,10 +23,13 @@ from shared.domain.provenance import TextKinds, join_kinds
 from shared.domain.scripts import find_script, find_script_of_language
 from shared.domain.value import value
 from shared.domain.words import truncate_words
+from shared.security.private_data import has_secret, hide_secrets
 from shared.security.visible_text import strip_invisible
 
 MAX_TITLE_WORDS = 10
 MAX_TITLE_CHARS = 120
+MAX_READ_CHARS = 2_000
+"""Of a question, which has far more words than a title."""
 MAX_SENTENCES = 3
 MAX_NEXT_STEPS = 4
 MAX_CATEGORIES = 3
@@ -117,15 +120,14 @@ def choose_title(output: NotesOutput | None, exchange: NotedExchange) -> tuple[s
 
 
 def trim_title(text: str) -> str:
-    """Fit a title to its limits."""
-    return truncate_words(strip_invisible(text).strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[
-        :MAX_TITLE_CHARS
-    ]
+    """Fit a title to its limits; it stands in lists, so it names no secret."""
+    shown = hide_secrets(strip_invisible(text[:MAX_READ_CHARS]))
+    return truncate_words(shown.strip(" \n\"'“”«»"), MAX_TITLE_WORDS)[:MAX_TITLE_CHARS]
 
 
 def trim_summary(text: str, private: frozenset[str]) -> str:
-    """Fit a summary to its limits; a sentence with a detail that is private is left out."""
-    sentences = _SENTENCE_END.split(" ".join(strip_invisible(text).split()))
+    """Fit a summary to its limits, without secrets; a sentence with a detail that is private is left out."""
+    sentences = _SENTENCE_END.split(hide_secrets(" ".join(strip_invisible(text).split())))
     fitting = [sentence for sentence in sentences if not has_private(sentence, private)]
     joined = _NEEDLESS_SPACE.sub("", " ".join(fitting[:MAX_SENTENCES]))
     return joined[:MAX_SUMMARY_CHARS].strip()
@@ -163,11 +165,13 @@ def _find_profile_script(exchange: NotedExchange, language: str) -> str:
 
 
 def _list_lines(lines: Iterable[str], private: frozenset[str], limit: int) -> tuple[str, ...]:
-    """Return short lines, each once whatever its case, without those that hold a private detail."""
+    """Return short lines, each once whatever its case, without those that hold a secret or a private detail."""
     cleaned = (" ".join(strip_invisible(line).split()).strip(" #") for line in lines)
     unique: dict[str, str] = {}
     for line in cleaned:
-        if line and len(line) <= MAX_TAG_CHARS and not has_private(line, private):
+        if not line or len(line) > MAX_TAG_CHARS or has_secret(line):
+            continue
+        if not has_private(line, private):
             unique.setdefault(line.casefold(), line)
     return tuple(unique.values())[:limit]
 

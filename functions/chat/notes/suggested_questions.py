@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from shared.domain.scripts import find_script
 from shared.domain.words import normalise
 from shared.retrieval.terms import find_words
+from shared.security.private_data import has_secret
 from shared.security.visible_text import strip_invisible
 
 MAX_SUGGESTIONS = 6
@@ -44,6 +45,7 @@ def _is_fitting(text: str, script: str) -> bool:
         and not _FORBIDDEN.search(text)
         and _is_long_enough(text)
         and script in ("", find_script(text))
+        and not has_secret(text)
     )
 
 

@@ -20,7 +20,7 @@ from shared.integrations.html_text import extract_text
 GOOGLE_DATE = "%A, %B %d, %Y at %I:%M:%S %p UTC"
 OWNER = "Me"
 """The sender where a program exports its owner's own messages alone."""
-TITLE_NAMES = ("title", "threadName", "name", "displayName")
+TITLE_NAMES = ("title", "threadName", "name", "displayName", "room_name")
 LIST_NAMES = ("messages", "MessageList", "value")
 _MARKUP = re.compile(r"<[a-zA-Z/][^<>]*>|&#?\w{1,10};")
 MIN_SHARE = 0.5
@@ -53,7 +53,13 @@ def read_markup(text: str) -> str:
     return extract_text(text.encode(), "utf-8").text if _MARKUP.search(text) else text
 
 
-META = ChatForm(senders=[("sender_name",)], moment="timestamp_ms", text=("content",), change=mend)
+META = ChatForm(
+    senders=[("sender_name",)],
+    moment="timestamp_ms",
+    text=("content",),
+    spoken={"call_duration": (None,)},
+    change=mend,
+)
 SEALED_META = ChatForm(
     senders=[("senderName",)],
     moment="timestamp",
@@ -84,7 +90,8 @@ TEAMS = ChatForm(
     spoken={"messageType": ("message", None)},
     change=read_markup,
 )
-FORMS = (META, SEALED_META, GOOGLE_CHAT, DISCORD, OWN_DISCORD, SKYPE, TEAMS)
+MATRIX = ChatForm(senders=[("sender",)], moment="origin_server_ts", text=("content", "body"))
+FORMS = (META, SEALED_META, GOOGLE_CHAT, DISCORD, OWN_DISCORD, SKYPE, TEAMS, MATRIX)
 
 
 def is_chat_list(file: TextFile) -> bool:

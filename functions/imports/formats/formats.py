@@ -27,6 +27,7 @@ from functions.imports.formats.slack import is_slack, read_slack
 from functions.imports.formats.spoken_lists import has_spoken_lists, read_spoken_lists
 from functions.imports.formats.tables import is_table, read_table
 from functions.imports.formats.telegram import is_telegram, read_telegram
+from functions.imports.formats.text_backups import is_text_backup, read_text_backup
 from functions.imports.formats.transcripts import read_transcript
 from functions.imports.formats.wearables import is_wearable, read_wearable
 from shared.domain.value import value
@@ -57,8 +58,9 @@ FORMATS = (
         name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists
     ),
     Format(name="any other JSON", detect=is_json, read=refuse_json),
-    Format(name="calendar or address book", detect=is_other, read=refuse_other),
     Format(name="page", detect=is_page, read=read_page),
+    Format(name="SMS Backup & Restore", detect=is_text_backup, read=read_text_backup),
+    Format(name="calendar, address book or XML", detect=is_other, read=refuse_other),
     Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
     Format(name="mail", detect=is_mail, read=read_mail),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),

@@ -40,8 +40,8 @@ class Header:
 class Layout:
     """A form of turns.
 
-    `chat`: each line has a day and a time, and without a name it is a notice. `line`: name and words
-    stand on one line. `heading`: a line with the name, then the words.
+    `chat`: each header has a day and a time, and without a name it is a notice. `line`: name and words
+    stand on one line. `heading`: a line with the name, then the words, as in chats whose pattern has no `words`.
     """
 
     kind: Kind
@@ -59,7 +59,9 @@ class Layout:
 
 _DAY = rf"(?P<date>{DATE})(?:\s{WORD},)?[,،]?\s+"
 _CHAT_CLOCK = rf"(?P<clock>{CHAT_CLOCK})"
-_SENDER_WORDS = r"(?:(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)"
+_SENDER_WORDS = (
+    r"(?:<\s?(?P<label>[^<>:\n]{1,80})>\s+(?=\S)|(?P<name>[^:\n]{1,80}?):(?:\s+|$))?(?P<words>.*)"
+)
 BRACKET_CHAT = Layout(
     kind="chat",
     pattern=re.compile(rf"\u200e?\[{_DAY}{_CHAT_CLOCK}\]\s*(?:-\s+)?{_SENDER_WORDS}"),
@@ -72,6 +74,10 @@ NAMED_CHAT = Layout(
     pattern=re.compile(rf"(?:[-*]\s+)?{_NAME}\s+\({_DAY}{_CLOCK}\):\s+(?P<words>.*)"),
 )
 BARE_CHAT = Layout(kind="chat", pattern=re.compile(rf"\u200e?{_DAY}{_CLOCK},?\s*{_SENDER_WORDS}"))
+NAME_STAMP = Layout(kind="chat", pattern=re.compile(rf"{_NAME}\s+(?P<date>{DATE})\s+{_CHAT_CLOCK}"))
+STAMP_NAME = Layout(
+    kind="chat", pattern=re.compile(rf"(?P<date>{DATE})\s+(?P<clock>{CLOCK})\s+{_NAME}")
+)
 LINKED = Layout(
     kind="line",
     pattern=re.compile(
@@ -123,10 +129,13 @@ NAME_WORDS = Layout(
     ),
 )
 LAYOUTS = (
-    LINKED, NAMED_CHAT, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, COLUMNS, BRACKETED_NAME_TIME, FROM_TO,
-    NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, TIME_DASH_NAME, NAME_TIME, TIME_NAME,
+    LINKED, NAMED_CHAT, BRACKET_CHAT, DASH_CHAT, BARE_CHAT, NAME_STAMP, STAMP_NAME, COLUMNS,
+    BRACKETED_NAME_TIME, FROM_TO, NAME_TIME_WORDS, NAME_COLON_TIME, TIME_NAME_WORDS, TIME_DASH_NAME,
+    NAME_TIME, TIME_NAME,
 )  # fmt: skip
 """The layouts with times, the more specific first."""
+STAMPED = re.compile(rf"[\[(]?\s?{DATE}[,،]?\s+{_CHAT_CLOCK}(?!\w).*")
+"""A line that begins with a day and a time."""
 DAY_LAYOUTS = (COLUMNS, BRACKETED_NAME_TIME)
 """The layouts with times of day where a line above tells the day."""
 DAY_LINE = re.compile(
@@ -180,10 +189,14 @@ def choose_layout(lines: Sequence[str]) -> Layout | None:
 
 
 def _names_speakers(layout: Layout, written: Sequence[str]) -> bool:
-    """Tell whether what stands where names do is not sentences, none of which comes again."""
+    """Tell whether what stands where names do is not sentences, none of which comes again.
+
+    Where a day and a time stand beside it and nothing else, it may head an entry of a diary: then one comes again.
+    """
     names = [header.name for line in written if (header := layout.match(line)) and header.name]
     sentences = sum(name[-1] in SENTENCE_ENDS for name in names)
-    return len(set(names)) < len(names) or sentences < MIN_SHARE * len(names)
+    are_headings = layout in (NAME_STAMP, STAMP_NAME)
+    return len(set(names)) < len(names) or (not are_headings and sentences < MIN_SHARE * len(names))
 
 
 def _has_offsets(written: Sequence[str]) -> bool:
@@ -199,7 +212,7 @@ def _has_offsets(written: Sequence[str]) -> bool:
 def _count_turns(layout: Layout, written: Sequence[str]) -> int:
     """Count the turns; a heading without words below it is none."""
     headers = [layout.match(line) for line in written]
-    if layout.kind != "heading":
+    if "words" in layout.pattern.groupindex:
         return sum(1 for header in headers if header and header.name)
     pairs = zip(headers, [*headers[1:], Header(name="")], strict=True)
     return sum(1 for header, next_header in pairs if header and next_header is None)

@@ -29,6 +29,7 @@ _QUOTATIONS = (
 )
 """Where pages of mails have what they answer, the outermost of each."""
 ENCODED = ("base64", "quoted-printable")
+FORWARDED = "message/rfc822"
 MAX_HEADER_CHARS = 100_000
 SENSELESS_FIELD = (AttributeError, LookupError, TypeError, ValueError)
 """What the parser of fields raises for some that break their rules."""
@@ -106,15 +107,24 @@ def _divide_quotations(lines: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _count_attached(mail: EmailMessage) -> Iterator[LeftOut]:
-    """Name the attachments, which are not read, with the words of those that are text."""
+    """Name the attachments, which are not read, with the words of those that are text or mails."""
     for part in mail.iter_attachments():
-        content = part.get_payload(decode=True)
-        is_text = part.get_content_maintype() == "text"
-        words = len(content.split()) if is_text and isinstance(content, bytes) else 0
+        content = part.get_content() if part.get_content_type() == FORWARDED else None
+        if isinstance(content, EmailMessage):
+            title, text = _find_field(content, "subject"), _read_body(content)[0]
+        else:
+            title, text = part.get_filename() or "", _read_attached(part)
+        words = len(text.split())
         counted = f"{words} words of an attachment are" if words else "an attachment is"
-        if words or part.get_filename():
-            reason = f"{counted} not read"
-            yield LeftOut(title=part.get_filename() or "", reason=reason, words=words)
+        if words or title:
+            yield LeftOut(title=title, reason=f"{counted} not read", words=words)
+
+
+def _read_attached(part: MIMEPart) -> str:
+    content = part.get_payload(decode=True)
+    if part.get_content_maintype() != "text" or not isinstance(content, bytes):
+        return ""
+    return content.decode(errors="replace")
 
 
 def _parse(file: TextFile) -> EmailMessage:

@@ -10,7 +10,8 @@ from shared.integrations.html_text import extract_text
 from shared.library.decoding import UnreadableFile
 
 _START = re.compile(
-    r"\s*(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+    r"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)?<(?:!doctype\s+html|html)\b",
+    re.IGNORECASE | re.DOTALL,
 )
 
 

@@ -10,6 +10,7 @@ Role = Literal["text", "speaker", "moment", "clock", "start", "end"]
 
 HEADS: Mapping[Role, Sequence[str]] = {
     "text": (
+        *("strcontent",),
         *("text", "message", "content", "contents", "body", "transcript", "sentence", "utterance", "message text"),
         *("nachricht", "inhalt", "mensaje", "texto", "contenido", "mensagem", "conteúdo", "texte", "contenu"),
         *("testo", "messaggio", "contenuto", "bericht", "tekst", "wiadomość", "treść", "текст", "сообщение"),
@@ -17,6 +18,7 @@ HEADS: Mapping[Role, Sequence[str]] = {
         *("metin", "mesaj", "संदेश", "pesan"),
     ),
     "speaker": (
+        *("nickname",),
         *("speaker", "speaker name", "sender name", "sender", "author", "from", "username", "user", "name"),
         *("sprecher", "sprecherin", "absender", "autor", "von", "remitente", "hablante", "orador", "remetente"),
         *("locuteur", "expéditeur", "auteur", "intervenant", "mittente", "autore", "interlocutore", "afzender"),
@@ -25,6 +27,7 @@ HEADS: Mapping[Role, Sequence[str]] = {
         *("שולח", "דובר", "gönderen", "konuşmacı", "प्रेषक", "pengirim"),
     ),
     "moment": (
+        *("strtime",),
         *("timestamp", "datetime", "date time", "date/time", "message date", "sent at", "created at", "date", "sent"),
         *("zeitstempel", "zeitpunkt", "datum", "gesendet", "fecha y hora", "marca de tiempo", "fecha", "data e hora"),
         *("data", "horodatage", "data e ora", "tijdstip", "дата", "дата и время", "日時", "日付", "日期", "发送时间"),

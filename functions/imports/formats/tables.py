@@ -29,6 +29,7 @@ _SEPARATOR_LINE = re.compile(r"\s*sep=.\r?\n", re.IGNORECASE)
 """What Excel reads of a file before its heads."""
 _STAMP = re.compile(rf"(?P<date>{DATE})[,\sT]+(?P<clock>{CHAT_CLOCK})")
 _DAY = re.compile(DATE)
+_UTC = re.compile(r"\s(?:UTC|GMT|Z)$")
 
 
 @value
@@ -147,7 +148,7 @@ def _read_moments(rows: Sequence[Sequence[str]], table: Table) -> list[datetime]
 
 def _parse_moment(text: str) -> datetime | None:
     number = find_number({"at": text}, ("at",)) if text.replace(".", "").isdecimal() else None
-    return find_time({"at": text if number is None else number}, ("at",))
+    return find_time({"at": _UTC.sub("+00:00", text) if number is None else number}, ("at",))
 
 
 def _parse_stamp(text: str) -> Stamp | None:

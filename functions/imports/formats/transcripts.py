@@ -16,6 +16,7 @@ from functions.imports.formats.layouts import (
     FROM_TO,
     MIN_TIMED_SHARE,
     NAME_WORDS,
+    STAMPED,
     TIME_ONLY,
     TIME_WORDS,
     Header,
@@ -78,7 +79,7 @@ def _read_text(name: str, text: str) -> Contents:
     if layout is None:
         return Contents(
             conversations=[_read_paragraphs(name, text)],
-            is_recognised=_is_prose(lines),
+            is_recognised=_is_prose(lines) and sum(map(bool, map(STAMPED.match, lines))) < 2,
             are_notes=True,
         )
     notes, (preamble, blocks) = lines[:begin], _split(layout, lines[begin:])

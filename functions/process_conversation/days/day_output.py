@@ -23,6 +23,7 @@ from shared.domain.conversations.daily_summary import (
 from shared.domain.ids import ConversationId
 from shared.domain.words import truncate_words
 from shared.security.link_filter import filter_links
+from shared.security.private_data import hide_secrets
 from shared.security.visible_text import strip_invisible
 
 MAX_HEADLINE_WORDS = 12
@@ -247,7 +248,7 @@ def _find_id(number: int | None, material: DayMaterial) -> ConversationId | None
 
 
 def _clean(text: str, max_chars: int) -> str:
-    return filter_links(strip_invisible(text)).strip()[:max_chars]
+    return hide_secrets(filter_links(strip_invisible(text))).strip()[:max_chars]
 
 
 def _clean_emoji(text: str) -> str:

@@ -1,5 +1,6 @@
 """Limits of notes: whatever a model says becomes notes within bounds, and nothing raises (M118–M120)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -105,3 +106,23 @@ def test_every_output_becomes_notes_within_their_limits_m118(raw: dict[str, Any]
 )
 def test_a_summary_has_at_most_three_sentences_m119(text: str, summary: str) -> None:
     assert trim_summary(text, frozenset()) == summary
+
+
+def test_a_secret_of_a_question_stands_in_no_note_m118() -> None:
+    secret = "hunter2!x"
+    text = f"My password is {secret}, where did I use it?"
+    output = FirstNotesOutput(
+        title=text,
+        summary=text,
+        tags=[f"password {secret}", "tea"],
+        follow_ups=[f"Where else is password {secret} used?", "Where else do I drink tea?"],
+    )
+    exchange = NotedExchange(question=replace(QUESTION, text=text), answer=ANSWER)
+
+    notes = build_chat_notes(output, exchange, ChatNotes(), ROOT)
+    titles = [choose_title(made, exchange)[0] for made in (output, None)]
+
+    assert notes.tags == ("tea",)
+    assert build_answer_notes(output, exchange).follow_ups == ("Where else do I drink tea?",)
+    assert titles == ["My password is …, where did I use it?"] * 2
+    assert secret not in notes.summary

@@ -160,6 +160,20 @@ Sent: Mon, 02 Feb 2026 02:41:00 +0000
 
 No
 """
+TEXT_BACKUP = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
+<smses count="3">
+  <sms address="+15550100" date="1770000060000" type="2" body="No &#128273;&#55357;&#56593;&#10;&lt;sms&gt;" contact_name="Ann" />
+  <mms date="1770000000000" msg_box="1" address="+15550100" contact_name="Ann"><parts>
+    <part ct="application/smil" text="&lt;smil/&gt;" /><part ct="text/plain" text="Up?" /></parts></mms>
+</smses>
+"""
+MATRIX = {
+    "room_name": "Home",
+    "messages": [
+        {"type": "m.room.member", "sender": "@bo:x", "origin_server_ts": 1_770_000_000_000, "content": {"membership": "join"}},
+        {"type": "m.room.message", "sender": "@ann:x", "origin_server_ts": 1_770_000_000_000, "content": {"body": "Up?"}},
+    ],
+}  # fmt: skip
 JSON_LINES = """{"role": "user", "content": "A name for a boat?", "timestamp": "2026-02-02T02:40:00Z"}
 {"role": "assistant", "content": "Kittiwake.", "timestamp": "2026-02-02T02:40:05Z"}
 """
@@ -221,6 +235,8 @@ def read(name: str, data: Any) -> tuple[list[dict[str, Any]], list[tuple[str, st
         ("channel.json", TEAMS, "", [("Ann Lee", 0, "Up now?"), ("Bo", 60, "No")]),
         ("+15550100.txt", IMESSAGE, "", [("+15550100", 0, "Are you home?\n\nBring milk."), ("Me", 60, "Yes")]),
         ("main.jsonl", "\n".join(map(json.dumps, SIGNAL)), "Ann Lee", [("Ann Lee", 0, "Up?"), ("Me", 60, "No")]),
+        ("sms.xml", TEXT_BACKUP, "Ann", [("Ann", 0, "Up?"), ("Me", 60, "No 🔑🔑\n<sms>")]),
+        ("export.json", MATRIX, "Home", [("@ann:x", 0, "Up?")]),
         ("Ann.txt", SIGTOP, "Ann Lee", [("Ann Lee", 0, "Up?"), ("You", 60, "No")]),
         ("talk.jsonl", JSON_LINES, "", [("user", 0, "A name for a boat?"), ("assistant", 5, "Kittiwake.")]),
         ("conversations.json", CHATGPT, "Oil", [("user", 0, "Dry?"), ("assistant", 20, "Yes")]),
@@ -234,6 +250,29 @@ def test_messages_have_their_senders_and_moments(name, data, title, turns):
 
     assert entry["status"] == "kept"
     assert conversations == [(title, "2026-02-02T02:40", turns)]
+
+
+def test_a_call_in_messenger_is_nothing_that_somebody_said():
+    call = {
+        "sender_name": "Bo",
+        "timestamp_ms": 1_770_000_090_000,
+        "content": "Bo called you.",
+        "call_duration": 3,
+    }
+
+    _, [(_, _, turns)] = read("a.json", {**MESSENGER, "messages": [*MESSENGER["messages"], call]})
+
+    assert [name for name, _, _ in turns] == ["Ann", "Bo"]
+
+
+def test_the_words_of_a_mail_within_a_mail_are_counted():
+    inner = "From: Cy <c@x.example>\nSubject: Lake\n\nThe boat is at the other shore.\n"
+    head = "From: Ann <a@x.example>\nDate: Mon, 2 Feb 2026 02:40:00 +0000\nSubject: Fwd\n"
+    parts = f"--b\n\nSee below.\n--b\nContent-Type: message/rfc822\n\n{inner}--b--\n"
+
+    [entry], _ = read("a.eml", f'{head}Content-Type: multipart/mixed; boundary="b"\n\n{parts}')
+
+    assert [(left["title"], left["words"]) for left in entry["left_out"]] == [("Lake", 7)]
 
 
 def test_the_markup_of_a_message_is_no_text_beside_it():
@@ -472,6 +511,10 @@ def test_a_broken_mail_of_a_mailbox_costs_no_other_and_gets_no_invented_name():
         ("a.json", [{"who": "Ann", "text": "To the lake?"}, {"who": "Bo", "text": "Yes."}], "question", ""),
         ("a.txt", "Ann\nThe roof leaks.\n\nBo\nI call.\n\nAnn\nThanks.\n", "question", ""),
         ("a.html", "<html><body><p>Rain again.</p></body></html>", "question", ""),
+        ("a.html", '<?xml version="1.0" ?><!DOCTYPE html><html><p>Ann: Up?</p><p>Me: No.</p></html>', "kept", ""),
+        ("a.enex", '<?xml version="1.0"?><en-export><note>Rain again.</note></en-export>', "refused", "XML of a program"),
+        ("a.txt", "2026-02-02 02:40:00, Ann, Up to the lake?\n2026-02-02 02:41:00, Bo, Not today.\n", "question", ""),
+        ("a.txt", "2026-02-02 02:40 Camp\nWe came late.\n\n2026-02-03 02:41 Lake\nIt rained.\n", "question", ""),
         ("a.html", "<html><h1>Roof</h1><p>Ann: It leaks.</p><p>Me: I call.</p></html>", "kept", ""),
     ],
 )  # fmt: skip

@@ -323,6 +323,29 @@ def read(name: str, text: str | bytes) -> tuple[str, str, Said]:
             ("", "2026-11-05T20:03:00", [("Yui", 0, "At ten?"), ("Me", 60, "Yes")]),
         ),
         (
+            "wechat.txt",
+            "小李 2026-02-10 08:15:00\n何时?\n\n小王 2026-02-10 09:20:00\n现在\n好的\n\n小李 2026-02-10 09:21:00\n好\n",
+            (
+                "",
+                "2026-02-10T08:15:00",
+                [("小李", 0, "何时?"), ("小王", 3_900, "现在\n好的"), ("小李", 3_960, "好")],
+            ),
+        ),
+        (
+            "qq.txt",
+            "消息对象:小李\n\n2026-02-10 8:15:00 小李(10001)\n何时?\n\n2026-02-10 9:20:00 我\n现在\n\n2026-02-10 9:21:00 我\n好\n",
+            (
+                "",
+                "2026-02-10T08:15:00",
+                [("小李(10001)", 0, "何时?"), ("我", 3_900, "现在"), ("我", 3_960, "好")],
+            ),
+        ),
+        (
+            "irc.txt",
+            "[2026-02-10 08:15:00] <ann> When?\n[2026-02-10 09:20:00] <bo> Now\n[2026-02-10 09:21:00] Ann left\n",
+            ("", "2026-02-10T08:15:00", [("ann", 0, "When?"), ("bo", 3_900, "Now")]),
+        ),
+        (
             "line_notices.txt",
             (
                 '[LINE] Mika\n\nWed, 11/18/2026\n20:03\tMika\tAt ten?\n20:04\tJo\t"Say ""yes"".\nI do"\n'
@@ -704,6 +727,14 @@ def test_notes_name_no_speakers(text):
         ("latin-1", "Müller: Grüße aus Köln\nJosé: ¿Qué tal?\nMüller: Schön\n"),
         ("cp1251", "Анна: Привет, как дела сегодня?\nПётр: Хорошо, спасибо.\nАнна: До завтра.\n"),
         ("shift_jis", "田中: こんにちは、元気ですか。\n鈴木: はい、元気です。\n田中: よかった。\n"),
+        (
+            "cp1254",
+            "Ayşe: Anahtar kimde, biliyor musun?\nİlker: Bende, paspasın altında değil.\nAyşe: Oldu.\n",
+        ),
+        (
+            "cp1252",
+            "Anna: Hvað er klukkan núna?\nBjörn: Hún er þrjú og ég fer heim.\nAnna: Já, gott veður í dag.\n",
+        ),
         ("cp1252", "Zoë: Der Schlüssel liegt – “hier”.\nJosé: Ça va, 5 €.\n"),
         ("gb18030", "王芳: 周五交房租。\n李强: 好的，我来转账。\n王芳: 谢谢。\n"),
         ("utf-16-le", "Ann: Hello there\nNadine: Bye.\nAnn: So.\n"),

@@ -23,9 +23,11 @@ SAID = [("Ann", 0, "Up?"), ("Bo", 120, "No")]
          [("Ann", 0, "Up, or\nnot?"), ("Bo", 120, "No")]),
         ("| Speaker | Date | Text |\n|---|:--|---|\n| Ann | 2026-02-02 02:40 | Up? |\n| Bo | 2026-02-02 02:42 | No |\n",
          SAID),
+        ("Date,From,Content\n2026-02-02 02:42:00 UTC,Bo,No\n2026-02-02 02:40:00 UTC,Ann,Up?\n", SAID),
+        ("StrContent,StrTime,NickName,Sender\nUp?,2026-02-02 02:40:00,Ann,wxid_1\nNo,2026-02-02 02:42:00,Bo,wxid_2\n", SAID),
         ("date,from,text\n1770000120000,Bo,No\n1770000000000,Ann,Up?\n", SAID),
     ],
-    ids=["en", "de", "es", "fr", "pt", "ja", "zh", "Discord", "Markdown", "newest first"],
+    ids=["en", "de", "es", "fr", "pt", "ja", "zh", "Discord", "Markdown", "zone", "WeChat", "newest first"],
 )  # fmt: skip
 def test_a_table_tells_by_its_heads_who_and_when(text, turns):
     [entry], [(_, started_at, said)] = read("chat.csv", text)

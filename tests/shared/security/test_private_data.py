@@ -33,6 +33,12 @@ def find(text: str) -> list[tuple[str, str]]:
         ("sk-proj-abc123DEF456ghi", "secret", "sk-proj-abc123DEF456ghi"),
         ("{'to': 'o'brien@example.com'}", "email", "o'brien@example.com"),
         ("postgres://ann:hunter2@db:5432/x", "secret", "ann:hunter2"),
+        ("my password is “blue moon”, please", "secret", "blue moon"),
+        ("Das Passwort lautet „blauer Mond“.", "secret", "blauer Mond"),
+        ("The password is `tr0ub4dor&3`", "secret", "tr0ub4dor&3"),
+        ("Mein Kennwort ist seit gestern geändert: Xk9!mPq2", "secret", "Xk9!mPq2"),
+        ("mot de passe wifi = Tournesol77!", "secret", "Tournesol77!"),
+        ("my pass word is hunter2", "secret", "hunter2"),
     ],
 )
 def test_addresses_accounts_and_secrets_are_found_m101(text: str, kind: str, value: str):

@@ -24,6 +24,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY
         ("xoxb-17653672481-19874698323", "api_key", None),
         ("glpat-a1b2c3d4e5f6g7h8i9j0", "api_key", None),
         ("AKIAIOSFODNN7EXAMPLE", "api_key", None),
+        ("hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "api_key", None),
         ("AIzaSyDaGmWKa4JsXZ-HjGw7ISLn_3namBGewQe", "api_key", None),
         ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "api_key", None),
         ("123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1", "api_key", None),

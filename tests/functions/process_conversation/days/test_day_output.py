@@ -1,5 +1,6 @@
 """Whatever a model answers about a day, it becomes a summary within the limits (R6)."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
@@ -129,3 +130,16 @@ def test_stats_count_what_is_stored_r6():
     assert duration == timedelta(minutes=30)
     assert (stats.total_conversations, stats.total_duration_minutes) == (1, 30)
     assert stats.action_items_count == 1
+
+
+def test_a_secret_that_was_told_stands_in_no_summary_r6():
+    text = "The password of the boat is hunter2!x"
+    line = SpokenLine(conversation_id=TALK, segment=1, kind="count", quote=text)
+    output = DayOutput.model_validate(
+        {"headline": text, "overview": text, "insights": [{"text": text}], "numbers": [0]}
+    )
+
+    summary = build_summary(output, replace(MATERIAL, lines=(line,)), now=START, is_scheduled=True)
+
+    assert "hunter2" not in str(dump(summary))
+    assert summary.numbers[0].text == "The password of the boat is …"
