@@ -18,7 +18,7 @@ from shared.domain.conversations.speech import Transcription
 from shared.domain.errors import Conflict, ModelFailed, Unavailable
 from shared.library.delete_conversation import delete_conversation
 from shared.library.live_conversations import END_TARGET, end_when_paused
-from tests.fakes import ScriptedTranscriber
+from tests.fakes import ScriptedModel, ScriptedTranscriber
 from tests.fixtures.devices import (
     Device,
     ScriptedLiveTranscriber,
@@ -26,8 +26,9 @@ from tests.fixtures.devices import (
     build_listen_deps,
     settle,
 )
-from tests.fixtures.processing import ALICE, ProcessingFixture
+from tests.fixtures.processing import ALICE, ProcessingFixture, build_processing_fixture
 from tests.fixtures.sounds import build_tone
+from tests.fixtures.storage import MemoryDatabase
 from tests.functions.media.sound.test_transcribe import build_deps
 
 WORDS = ("One.", "Two.", "Three.", "Four.")
@@ -189,10 +190,10 @@ async def test_what_a_process_heard_before_it_died_is_transcribed_after_it_l3(
     device = build_slow_device(world, 1)
     await device.connect()
     await say(world, device, 5)
-    stored, blobs = world.database.serialize(), dict(world.blobs.files)
-    await leave(world, device)
-    world.database._connection.deserialize(stored)
-    world.blobs.files = blobs
+    died = world
+    world = build_processing_fixture(MemoryDatabase(died.database.serialize()), ScriptedModel())
+    world.clock.time, world.blobs.files = died.clock.time, dict(died.blobs.files)
+    await leave(died, device)
     another = build_slow_device(world, 0)
     if is_back:
         await another.connect()
