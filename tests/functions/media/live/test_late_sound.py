@@ -193,6 +193,7 @@ async def test_what_a_process_heard_before_it_died_is_transcribed_after_it_l3(
     died = world
     world = build_processing_fixture(MemoryDatabase(died.database.serialize()), ScriptedModel())
     world.clock.time, world.blobs.files = died.clock.time, dict(died.blobs.files)
+    world.tasks = died.tasks
     await leave(died, device)
     another = build_slow_device(world, 0)
     if is_back:
@@ -233,6 +234,27 @@ async def test_words_that_another_attempt_tells_by_now_are_not_told_twice_l3(wor
     [live] = await world.deps.stores.live_conversations.list_all(ALICE)
     batches = await world.deps.stores.live_conversations.load_batches(ALICE, live.id)
     assert [segment for batch in batches for segment in batch.segments] == []
+
+
+async def test_music_leaves_nothing_however_long_it_plays_l3(world) -> None:
+    """Each stretch waits for so long that it is stored, until no word is heard in it."""
+    heard_by = ScriptedTranscriber([[] for _ in range(1_000)])
+    live = WindowedTranscriber(heard_by, world.clock, shows_guesses=False)
+    device = build_device(build_application(build_listen_deps(world, live)), world, uid=ALICE)
+    await device.connect()
+    stretch, stored = build_tone(11, quiet=((10, 11),))[44:], 0
+    for _ in range(30):
+        for at in range(0, len(stretch), 32_000):
+            world.clock.advance(seconds=1)
+            await device.send(stretch[at : at + 32_000])
+            stored = max(stored, len(await list_late(world)))
+    await device.leave()
+    await end_all(world)
+
+    assert stored == 1
+    assert await world.deps.stores.recordings.list_newest(ALICE) == []
+    assert await list_said(world) == []
+    assert world.blobs.files == {}
 
 
 async def test_late_sound_of_nobody_leaves_nothing_l3(world) -> None:
