@@ -431,7 +431,7 @@ class Stream:
         async with aclosing(hearing.iterate()) as told:
             async for heard in told:
                 await self._take_hearing(heard)
-        self._is_all_told = True
+        self._is_all_told = self._closing.done()  # else its provider left in the midst of it
 
     async def _take_hearing(self, heard: Hearing) -> None:
         async with self._storing:

@@ -91,8 +91,7 @@ class WaitingSound:
 
         What cannot be stored is tried again with more of it.
         """
-        recording, samples = self._recording, bytes(self._samples)
-        self._stored_until = self._end
+        recording, samples, end = self._recording, bytes(self._samples), self._end
         try:
             if recording is None:
                 recording = await self._begin_recording(live, began_at)
@@ -102,8 +101,11 @@ class WaitingSound:
             )
         except (NotFound, QuotaExceeded, Unavailable) as error:
             telemetry.warning("live_sound_not_stored", error=type(error).__name__)
-            return
-        self._stored_s += added_s
+            if self._part is None or isinstance(error, NotFound):
+                self._forget_recording()
+        else:
+            self._stored_s += added_s
+        self._stored_until = end
 
     async def _begin_recording(self, live: LiveConversation, began_at: datetime) -> Recording:
         recording = build_recording(self._deps, live, began_at, language=self._language)
@@ -126,10 +128,14 @@ class WaitingSound:
         return await recordings.give_way(self._uid, self._recording.id, self._stream)
 
     async def discard(self) -> None:
-        """Delete what is stored: its words are, or it is transcribed another way."""
-        if self._part is not None and self._recording is not None:
-            await forget_recording(self._deps, self._uid, self._recording.id)
-        self._forget_recording()
+        """Delete what is stored, now or when it is stale: its words are stored, or it is transcribed another way."""
+        try:
+            if self._part is not None and self._recording is not None:
+                await forget_recording(self._deps, self._uid, self._recording.id)
+        except Unavailable:
+            telemetry.warning("live_sound_not_deleted")
+        else:
+            self._forget_recording()
 
     def _forget_recording(self) -> None:
         self._recording = self._part = None

@@ -163,6 +163,24 @@ async def test_sound_that_a_provider_did_not_hear_is_transcribed_later_l3(
     assert world.blobs.files == {}
 
 
+async def test_sound_behind_a_provider_that_left_in_good_order_is_transcribed_later_l3(
+    world,
+) -> None:
+    provider = ScriptedLiveTranscriber([(0, 1, "One.")])
+    app = build_application(build_listen_deps(world, provider))
+    device = build_device(app, world, uid=ALICE)
+    await device.connect()
+    await device.send(SPOKEN[:32_000])
+    await provider.streams[0].end()
+    await settle()
+    provider.streams[0].is_slow = True
+    await say(world, device, 1)
+    await leave(world, device)
+    [recording] = await list_late(world)
+
+    assert recording.duration_s == WINDOW_S
+
+
 async def test_a_provider_that_tells_nothing_is_left_and_its_sound_transcribed_later_l3(
     world,
 ) -> None:
