@@ -100,7 +100,7 @@ def test_a_kill_takes_ten_seconds_of_live_sound_at_most_l3(
 def open_stream(product: Product, http: httpx.Client) -> ClientConnection:
     url = f"{product.origin.replace('http', 'ws')}/v4/listen?codec=pcm16&sample_rate=16000"
     headers = {"Authorization": http.headers["Authorization"]}
-    return connect(url, additional_headers=headers, open_timeout=60)
+    return connect(url, additional_headers=headers, open_timeout=60, ping_interval=None)
 
 
 def list_live(http: httpx.Client) -> list[str]:
