@@ -134,6 +134,7 @@ def shorten_padding(whisper: Any) -> Iterator[None]:
 
 def _to_json(segment: Any) -> dict[str, Any]:
     """A segment of a draft is one word: which of them was said when would take another pass."""
+    whole = [(segment.text, segment.start, segment.end)]
     words = [(each.word, each.start, each.end) for each in segment.words or ()]
     return {
         "no_speech": segment.no_speech_prob,
@@ -141,7 +142,7 @@ def _to_json(segment: Any) -> dict[str, Any]:
         "compression": segment.compression_ratio,
         "words": [
             {"text": text, "start": float(start), "end": float(end)}
-            for text, start, end in words or [(segment.text, segment.start, segment.end)]
+            for text, start, end in (whole if segment.words is None else words)
         ],
     }
 
