@@ -278,11 +278,13 @@ class Transcriber(Protocol):
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         """Write down what is said in a WAV of at most 24 MB; times count from its beginning.
 
         A model that tells speakers apart gives those of `voices`, of which it may take the first four,
-        their names. `hint` is words that may be said, where it takes any. Raises Unavailable and ModelFailed.
+        their names. `hint` is words that may be said, where it takes any. A draft is soon replaced: it may miss
+        words if it comes sooner. Raises Unavailable and ModelFailed.
         """
 
 

@@ -185,6 +185,7 @@ class ScriptedTranscriber:
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         self.voices.append([voice.name for voice in voices])
         self.hints.append((language, hint))

@@ -23,5 +23,6 @@ class MissingTranscriber:
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         raise ModelFailed(NOT_SET_UP, reason="refused_key")

@@ -1,7 +1,7 @@
 """LiveTranscriber over any Transcriber: it hears windows of voice, each as soon as it ends.
 
-Where hearing costs nothing, an open window is heard meanwhile too, to show what is likely being said, for at most
-half of the time.
+Where hearing costs nothing, an open window is heard meanwhile too, to show what is likely being said. Windows that
+ended while another was heard are heard at once, as each call takes as long as another.
 """
 
 import asyncio
@@ -9,15 +9,16 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from itertools import islice, takewhile
 
-from shared.adapters.voice_windows import VoiceWindows
-from shared.domain.conversations.speech import Hearing, Transcription, Window
+from shared.adapters.voice_windows import MAX_WINDOW_S, VoiceWindows
+from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Transcription, Window
 from shared.domain.errors import Unavailable
 from shared.library.sound import build_wav
 from shared.ports import Clock, LiveHearing, Transcriber
 
-GUESS_STEP_S = 1.5
-"""How much more must be spoken before an open window is heard again."""
+GUESS_STEP_S = 1.0
+"""How much more must be spoken before an open window is heard again, where hearing takes no longer."""
 RETRY_DELAYS_S = (1.0, 3.0)
 
 
@@ -54,7 +55,7 @@ class _WindowedHearing:
         self._shows_guesses = shows_guesses
         self._windows = VoiceWindows()
         self._waiting = deque[Window]()
-        self._is_busy = False
+        self._busy_count = 0
         self._is_ended = False
         self._guessed_until = 0.0
         self._took_s = 0.0
@@ -81,7 +82,7 @@ class _WindowedHearing:
             self._changed.notify_all()
 
     def give_up(self) -> Sequence[Window]:
-        given_up = [self._waiting.pop() for _ in range(len(self._waiting) - self._is_busy)]
+        given_up = [self._waiting.pop() for _ in range(len(self._waiting) - self._busy_count)]
         return given_up[::-1]
 
     async def iterate(self) -> AsyncGenerator[Hearing, None]:
@@ -89,21 +90,21 @@ class _WindowedHearing:
             async with self._changed:
                 await self._changed.wait_for(self._has_work)
             if self._waiting:
-                self._is_busy = True
+                windows = self._choose_next()
+                self._busy_count = len(windows)
                 try:
-                    yield await self._transcribe(self._waiting[0], is_final=True)
+                    yield await self._transcribe(_join(windows), is_final=True)
                 finally:
-                    self._is_busy = False
-                self._waiting.popleft()
+                    self._busy_count = 0
+                for _ in windows:
+                    self._waiting.popleft()
                 self._guessed_until = 0.0
             elif self._is_ended:
                 return
             else:
                 guess = self._windows.build_open()
                 self._guessed_until = guess.end
-                hearing = await self._transcribe(guess, is_final=False)
-                if not self._waiting:
-                    yield hearing
+                yield await self._transcribe(guess, is_final=False)
 
     def _has_work(self) -> bool:
         return bool(self._waiting) or self._is_ended or self._can_guess()
@@ -115,9 +116,17 @@ class _WindowedHearing:
         begin = max(self._windows.quiet_until, self._guessed_until)
         return open_until - begin >= max(GUESS_STEP_S, self._took_s)
 
+    def _choose_next(self) -> list[Window]:
+        """Return the windows that wait, as far as they are no longer together than one may be."""
+        until = self._waiting[0].start + MAX_WINDOW_S
+        return [
+            self._waiting[0],
+            *takewhile(lambda each: each.end <= until, islice(self._waiting, 1, None)),
+        ]
+
     async def _transcribe(self, window: Window, *, is_final: bool) -> Hearing:
         began_at = self._clock.now()
-        heard = await self._ask(window)
+        heard = await self._ask(window, is_draft=not is_final)
         self._took_s = (self._clock.now() - began_at).total_seconds()
         return Hearing(
             utterances=tuple(
@@ -133,15 +142,25 @@ class _WindowedHearing:
             language=heard.language,
         )
 
-    async def _ask(self, window: Window) -> Transcription:
+    async def _ask(self, window: Window, *, is_draft: bool) -> Transcription:
         """Ask again where that may help: the sound is nowhere else."""
         for delay_s in RETRY_DELAYS_S:
             try:
                 return await self._transcriber.transcribe(
-                    build_wav(window.samples), language=self._language
+                    build_wav(window.samples), language=self._language, is_draft=is_draft
                 )
             except Unavailable:
                 await self._clock.sleep(delay_s)
         return await self._transcriber.transcribe(
-            build_wav(window.samples), language=self._language
+            build_wav(window.samples), language=self._language, is_draft=is_draft
         )
+
+
+def _join(windows: Sequence[Window]) -> Window:
+    """Return one window of all, with silence where there was none."""
+    first, *others = windows
+    samples = bytearray(first.samples)
+    for each in others:
+        samples += bytes(2 * round((each.start - first.start) * SAMPLE_RATE) - len(samples))
+        samples += each.samples
+    return Window(start=first.start, samples=bytes(samples))

@@ -67,15 +67,17 @@ def _build_decoder(codec: FrameCodec, sample_rate: int) -> Any:
 
 
 def split_frames(content: bytes, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> Iterator[bytes]:
-    """Yield the frames of a file; a last one that was cut off is left out.
+    """Yield the frames of a file, up to one that was cut off, or a length that no frame has: a device that loses power leaves such.
 
-    Raises Invalid at a length that no frame has.
+    Raises Invalid where it begins so.
     """
     at = 0
     while at + _LENGTH.size <= len(content):
         (size,) = _LENGTH.unpack_from(content, at)
         if not 0 < size <= max_frame_bytes:
-            raise Invalid(f"At byte {at:,} stands {size:,}, which is no length of a frame.")
+            if not at:
+                raise Invalid(f"At byte 0 stands {size:,}, which is no length of a frame.")
+            return
         at += _LENGTH.size
         if at + size <= len(content):
             yield content[at : at + size]

@@ -218,11 +218,11 @@ async def append_sound(
 
 
 async def schedule_transcription(
-    tasks: Tasks, uid: UserId, recording_id: str, occasion: str
+    tasks: Tasks, uid: UserId, recording_id: str, occasion: str, *, at: datetime | None = None
 ) -> None:
     """Create a task; `occasion` is new each time, as a name is taken once an hour."""
     name = f"transcribe-{telemetry.hash_id(uid)}-{recording_id}-{occasion}"
-    await tasks.create(TRANSCRIBE_TARGET, name, {"uid": uid, "recording_id": recording_id})
+    await tasks.create(TRANSCRIBE_TARGET, name, {"uid": uid, "recording_id": recording_id}, at=at)
 
 
 async def delete_sound(deps: UploadRemovalDeps, uid: UserId, recording_id: str) -> None:

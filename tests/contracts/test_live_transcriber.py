@@ -135,3 +135,22 @@ async def test_a_refused_key_is_named_and_a_cut_line_is_passing(server, url, ven
         await hear(build(vendor, url))
     with pytest.raises(Unavailable):
         await hear(build(vendor, "http://127.0.0.1:9"))
+
+
+async def test_a_turn_that_openai_does_not_hear_still_waits_l3(server, url) -> None:
+    """Those behind it are told by nobody else: what waits is transcribed another way."""
+    server.answers = [
+        *turn("i1", 300, 1_000),
+        *turn("i2", 1_200, 1_500),
+        transcript("i2", "completed", "Hi!"),
+        transcript("i1", "failed", ""),
+    ]
+    async with build("openai", url).open() as hearing:
+        await hearing.hear(SECOND)
+        await hearing.hear(SECOND)
+        assert hearing.heard_until == 0.5  # speech may have begun that is not told yet
+        await hearing.end()
+        with pytest.raises(Unavailable):
+            [each async for each in hearing.iterate()]
+
+        assert hearing.heard_until == 0.3

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from websockets.sync.client import ClientConnection, connect
 
 from tests.e2e.product import Product, run_product, wait_for_processing
 from tests.e2e.waiting import wait_until
@@ -19,6 +20,8 @@ from tests.servers.transcription import KEY, FakeTranscription, diarized
 MEMO = diarized(("A", 0.0, 2.0, "Remember to water the tulips on Friday before the trip."))
 PART_TYPE = "application/offset+octet-stream"
 MP3 = encode(build_tone(20), "mp3")
+SPOKEN_S, SECOND_BYTES = 15, 32_000
+SPOKEN = build_tone(SPOKEN_S)[44:]
 
 
 @pytest.fixture
@@ -64,6 +67,45 @@ def test_a_recording_survives_a_kill_while_it_is_transcribed_u3(
     assert recording["status"] == "done"
     assert conversation["transcript_segments"][0]["text"].startswith("Remember to water")
     assert not [*(tmp_path / "data/blobs").rglob("*-*")], "the sound is deleted"
+
+
+def test_a_kill_takes_ten_seconds_of_live_sound_at_most_l3(
+    tmp_path: Path, transcription: FakeTranscription, settings: dict[str, str]
+) -> None:
+    """Nothing of it was heard yet; the device goes on with the same conversation."""
+    transcription.gate.clear()
+    with ExitStack() as stack:
+        product = stack.enter_context(run_product(tmp_path, **settings))
+        http = stack.enter_context(product.client("alice"))
+        stream = stack.enter_context(open_stream(product, http))
+        for at in range(0, len(SPOKEN), SECOND_BYTES):
+            stream.send(SPOKEN[at : at + SECOND_BYTES])
+        [recording] = wait_until(lambda: http.get("/v1/audio").json()["items"] or None)
+        begun = list_live(http)
+        product.process.kill()
+        product.process.wait()
+    with ExitStack() as stack:
+        product = stack.enter_context(run_product(tmp_path, **settings))
+        http = stack.enter_context(product.client("alice"))
+        stack.enter_context(open_stream(product, http))
+        gone_on = list_live(http)
+        [left] = http.get("/v1/audio").json()["items"]
+
+    assert SPOKEN_S - recording["duration_s"] <= 10
+    assert left == recording
+    assert begun == gone_on
+    assert len(begun) == 1
+
+
+def open_stream(product: Product, http: httpx.Client) -> ClientConnection:
+    url = f"{product.origin.replace('http', 'ws')}/v4/listen?codec=pcm16&sample_rate=16000"
+    headers = {"Authorization": http.headers["Authorization"]}
+    return connect(url, additional_headers=headers, open_timeout=60, ping_interval=None)
+
+
+def list_live(http: httpx.Client) -> list[str]:
+    listed = http.get("/v1/conversations", params={"statuses": "in_progress"})
+    return [each["id"] for each in listed.raise_for_status().json()]
 
 
 def test_a_part_whose_connection_breaks_is_as_if_it_was_never_sent_u3(

@@ -38,19 +38,26 @@ async def transcribe_later(
     `language` is ISO 639-1 where the device named one: others may be spoken behind the first words. Raises NotFound where the conversation was deleted, QuotaExceeded and Unavailable.
     """
     samples = _join(sounds)
-    recording = Recording(
+    recording = build_recording(deps, live, sounds[0].began_at, language=language)
+    seconds = len(samples) / (2 * SAMPLE_RATE)
+    await append_sound(deps, uid, recording, build_wav(samples), seconds)
+    await schedule_transcription(deps.tasks, uid, recording.id, deps.new_id())
+
+
+def build_recording(
+    deps: ListenDeps, live: LiveConversation, began_at: datetime, *, language: str | None
+) -> Recording:
+    """Build a recording of unheard sound as WAV, which is empty."""
+    return Recording(
         id=ConversationId(deps.new_id()),
         created_at=deps.clock.now(),
         size=0,
         media_type="audio/x-wav",
-        started_at=sounds[0].began_at,
+        started_at=began_at,
         language=language,
         source=live.source,
         target_id=live.id,
     )
-    seconds = len(samples) / (2 * SAMPLE_RATE)
-    await append_sound(deps, uid, recording, build_wav(samples), seconds)
-    await schedule_transcription(deps.tasks, uid, recording.id, deps.new_id())
 
 
 def _join(sounds: Sequence[LateSound]) -> bytes:

@@ -5,10 +5,11 @@ connection is cut, the next one goes on with it, in whatever instance, and a tas
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, nullcontext, suppress
 from datetime import datetime, timedelta
 from functools import partial
+from math import inf
 from typing import Any
 
 from pydantic import ValidationError
@@ -44,12 +45,19 @@ from functions.media.live.pace import TEXT_BYTES_PER_S, Pace
 from functions.media.live.photos import PhotoChunks
 from functions.media.live.session import LiveSession, Said, Step
 from functions.media.live.unheard import Unheard
+from functions.media.live.waiting_sound import WaitingSound
 from shared import telemetry
 from shared.data.store.codec import type_adapter
 from shared.domain.conversations.attachments import Photo
 from shared.domain.conversations.live_conversation import LiveBatch, LiveConversation
 from shared.domain.conversations.speech import SAMPLE_RATE, Hearing
-from shared.domain.errors import KeepsakeError, NotFound, QuotaExceeded, Unavailable
+from shared.domain.errors import (
+    KeepsakeError,
+    NotFound,
+    PreconditionFailed,
+    QuotaExceeded,
+    Unavailable,
+)
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.value import value
 from shared.library.device_frames import MAX_FRAME_BYTES
@@ -67,6 +75,8 @@ MAX_STREAM = timedelta(minutes=55)
 """The platform cuts a connection after an hour; the app comes back and goes on."""
 MAX_BEHIND_S = 40.0
 """Where so much sound waits for its words, what is not being heard yet is transcribed later."""
+MAX_UNTOLD_S = 120.0
+"""Who tells nothing of so much hears nothing: the stream ends, and all of it is transcribed later."""
 DRAIN_S = 20.0
 """How long the next words of sound that came are waited for when the device has left."""
 SEND_TIMEOUT_S = 20.0
@@ -116,9 +126,12 @@ class Stream:
         )
         self._prepaid_s = float(COUNTED_S)
         self._unreadable = 0
+        self._is_all_told = False
         self._storing = asyncio.Lock()
         self._followers: list[asyncio.Task[None]] = []
         self._kept = KeptSound(deps, caller.uid, self._stream, caller.query.known_source)
+        language = caller.query.language_code
+        self._waiting = WaitingSound(deps, caller.uid, self._stream, language)
         self._listeners = Listeners()
         self._sound_calls = SoundCalls(deps, caller.uid, self._stream, self._start)
         self._closing: asyncio.Future[Closing] = asyncio.get_running_loop().create_future()
@@ -220,10 +233,12 @@ class Stream:
             for task in work:
                 task.cancel()
             await ended
-        await self._guard(self._give_up, hearing)
+        await self._guard(self._give_up_rest, hearing)
 
     async def _give_up(self, hearing: LiveHearing) -> None:
-        """Have sound that waits to be heard transcribed later, as a part of its conversation."""
+        """Have windows that wait to be heard transcribed later. Raises Unavailable where nothing is told any more."""
+        if self._session.position - hearing.heard_until > MAX_UNTOLD_S:
+            raise Unavailable("Nothing is told of live sound")
         windows = hearing.give_up()
         if not windows:
             return
@@ -232,19 +247,50 @@ class Stream:
             for each in windows
         ]
         heard_at, end = map(self._session.find_time, (hearing.heard_until, windows[-1].end))
-        begin = min(heard_at, sounds[0].began_at)
         async with self._storing:
-            live = self._session.conversation
-            if live is not None and live.is_over(begin):
-                await self._end_conversation()
-            said = await self._store(self._session.place(begin, end))
+            await self._transcribe_later(sounds, min(heard_at, sounds[0].began_at), end)
+            for each in windows:
+                self._waiting.silence(each)
+            await self._waiting.discard()
+            await self._store_waiting()
+
+    async def _give_up_rest(self, hearing: LiveHearing) -> None:
+        """Have whatever waits at the end of a stream transcribed later, whoever was to hear it."""
+        async with self._storing:
+            self._waiting.forget(inf if self._is_all_told else hearing.heard_until)
+            began_at = self._session.find_time(self._waiting.start)
+            if late := self._waiting.build_late(began_at):
+                end = self._session.find_time(self._session.position)
+                await self._transcribe_later([late], began_at, end)
+            await self._waiting.discard()
+
+    async def _transcribe_later(
+        self, sounds: Sequence[LateSound], begin: datetime, end: datetime
+    ) -> None:
+        live = await self._place(begin, end)
         try:
             language = self._caller.query.language_code
-            await transcribe_later(
-                self._deps, self._uid, said.conversation, sounds, language=language
-            )
+            await transcribe_later(self._deps, self._uid, live, sounds, language=language)
         except (NotFound, QuotaExceeded, Unavailable) as error:
             telemetry.warning("live_words_lost", error=type(error).__name__)
+
+    async def _place(self, begin: datetime, end: datetime) -> LiveConversation:
+        """Return the stored conversation of sound without words, which goes on until its end."""
+        live = self._session.conversation
+        if live is not None and live.is_over(begin):
+            await self._end_conversation()
+        return (await self._store(self._session.place(begin, end))).conversation
+
+    async def _store_waiting(self) -> None:
+        """Store what has waited for long, so that it outlives this process."""
+        if self._waiting.is_stale:
+            await self._waiting.discard()
+        if self._waiting.is_due:
+            began_at = self._session.find_time(self._waiting.start)
+            live = self._session.recorded
+            if live is None or live.is_over(began_at):
+                live = await self._place(began_at, began_at)
+            await self._waiting.store(live, began_at)
 
     async def _end_conversation(self) -> None:
         for step in self._session.end():
@@ -280,6 +326,7 @@ class Stream:
         self._heard_at = now
         await self._count(seconds)
         self._session.take_sound(seconds, now)
+        self._waiting.take(samples)
         self._sound_calls.take(samples)
         self._kept.take(samples, now)
         await hearing.hear(samples)
@@ -339,6 +386,8 @@ class Stream:
                 self._flushed_at = now
                 await hearing.flush()
             async with self._storing:
+                self._waiting.forget(hearing.heard_until)
+                await self._store_waiting()
                 await self._keep_sound(hearing)
                 if self._session.is_paused(hearing.heard_until, now):
                     await self._end_conversation()
@@ -382,11 +431,15 @@ class Stream:
         async with aclosing(hearing.iterate()) as told:
             async for heard in told:
                 await self._take_hearing(heard)
+        self._is_all_told = self._closing.done()  # else its provider left in the midst of it
 
     async def _take_hearing(self, heard: Hearing) -> None:
         async with self._storing:
             for step in self._session.take(heard):
                 await self._do(step)
+            if heard.is_final and heard.utterances:
+                self._waiting.forget(max(each.end for each in heard.utterances))
+                await self._store_waiting()
 
     async def _do(self, step: Step) -> None:
         if not isinstance(step, Said):
@@ -421,9 +474,7 @@ class Stream:
                     uncounted = 0
                 if said.is_new:  # first: whatever becomes of this process, somebody ends it
                     await schedule_end(self._deps, self._uid, said.conversation)
-                stored = await self._deps.stores.live_conversations.add(
-                    self._uid, said.conversation, batch, is_new=said.is_new
-                )
+                stored = await self._add(said, batch)
             except Unavailable:
                 await self._deps.clock.sleep(attempt + 1)
                 continue
@@ -436,6 +487,23 @@ class Stream:
                 return said
             said = self._session.restart(said)
         raise Unavailable("What was said could not be stored")
+
+    async def _add(self, said: Said, batch: LiveBatch) -> LiveConversation | None:
+        """Store a batch; its words take the place of their sound, unless that is transcribed elsewhere by now.
+
+        Raises PreconditionFailed then, and Unavailable.
+        """
+        try:
+            heard = await self._waiting.give_way() if said.segments else None
+            stored = await self._deps.stores.live_conversations.add(
+                self._uid, said.conversation, batch, is_new=said.is_new, also=heard
+            )
+        except PreconditionFailed:
+            self._waiting.skip_stored()
+            raise
+        if stored is not None and said.segments:
+            await self._waiting.discard()
+        return stored
 
     async def _tell_listeners(self, conversation_id: ConversationId, batch_id: str) -> None:
         """What nobody can be told of now, the end of its conversation tells."""

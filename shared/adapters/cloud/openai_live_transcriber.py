@@ -15,13 +15,15 @@ from pydantic import BaseModel, ValidationError
 
 from shared.adapters.cloud.live_socket import LiveSocket, open_live_socket
 from shared.domain.conversations.speech import SAMPLE_RATE, Hearing, Utterance, Window
-from shared.domain.errors import ModelFailed
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.ports import LiveHearing
 
 MODEL = "gpt-4o-transcribe"
 RATE = 24_000
 """The only one that it takes."""
 NOTHING_OPEN = "input_audio_buffer_commit_empty"
+MAX_LAG_S = 1.5
+"""So long after speech began it may still not be told."""
 _PREFIX = "conversation.item.input_audio_transcription"
 
 
@@ -92,7 +94,9 @@ class _OpenaiHearing:
 
     @property
     def heard_until(self) -> float:
-        return next((turn.start for turn in self._turns.values()), self._position)
+        lag_s = 0.0 if self._is_committed else MAX_LAG_S
+        quiet_until = max(self._position - lag_s, self._told_until)
+        return next((turn.start for turn in self._turns.values()), quiet_until)
 
     async def hear(self, samples: bytes) -> None:
         self._position += len(samples) / (2 * SAMPLE_RATE)
@@ -124,7 +128,7 @@ class _OpenaiHearing:
                 return
 
     def _take(self, event: _Event) -> None:
-        """Raises ModelFailed for what the provider refuses."""
+        """Raises ModelFailed for what the provider refuses, and Unavailable for what it did not hear."""
         if event.error is not None:
             if event.error.code != NOTHING_OPEN:
                 raise ModelFailed("The provider of live speech does not take this stream.")
@@ -146,7 +150,7 @@ class _OpenaiHearing:
         elif event.type == f"{_PREFIX}.completed":
             turn.text, turn.is_done = event.transcript, True
         elif event.type == f"{_PREFIX}.failed":
-            turn.text, turn.is_done = "", True
+            raise Unavailable("The provider of live speech did not hear what was said")
 
     def _tell(self, event: _Event) -> Iterator[Hearing]:
         """Yield the turns that are done, in their order, and what is being said in the first that is not."""

@@ -74,6 +74,7 @@ class OpenaiTranscriber:
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         options = _build_options(self.name, language, voices[:MAX_VOICES], hint)
         try:

@@ -32,7 +32,8 @@ class ConfiguredTranscriber:
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         return await self._chosen.get().transcribe(
-            sound, language=language, voices=voices, hint=hint
+            sound, language=language, voices=voices, hint=hint, is_draft=is_draft
         )

@@ -80,9 +80,12 @@ class LocalTranscriber:
         language: str | None = None,
         voices: Sequence[Voice] = (),
         hint: str = "",
+        is_draft: bool = False,
     ) -> Transcription:
         async with self._lock:
-            answer = await self._ask(sound, language, hint)
+            answer = await self._ask(
+                sound, {"language": language, "hint": hint, "is_draft": is_draft}
+            )
         heard = [segment for segment in answer.segments if not segment.is_invented]
         utterances = tuple(
             each for segment in heard for each in split_into_utterances(segment.words)
@@ -99,10 +102,10 @@ class LocalTranscriber:
                 process.kill()
             await process.wait()
 
-    async def _ask(self, sound: bytes, language: str | None, hint: str) -> _Answer:
+    async def _ask(self, sound: bytes, options: Mapping[str, object]) -> _Answer:
         """Return the answer. Where none comes, or nobody waits for it, the process ends: the next would read it."""
         try:
-            header = {"size_bytes": len(sound), "language": language, "hint": hint}
+            header = {"size_bytes": len(sound), **options}
             line = await _exchange(await self._find_process(), header, sound)
             if not line:  # it was about to end, as no sound had come for long
                 await self.aclose()

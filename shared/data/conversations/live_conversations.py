@@ -1,6 +1,6 @@
 """Live conversations of a user: what is recorded right now, so that any instance can go on with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from shared.data.store.codec import dump, load, load_all
@@ -42,9 +42,15 @@ class LiveConversations:
         return load(LiveBatch, document) if document else None
 
     async def add(
-        self, uid: UserId, live: LiveConversation, batch: LiveBatch, *, is_new: bool
+        self,
+        uid: UserId,
+        live: LiveConversation,
+        batch: LiveBatch,
+        *,
+        is_new: bool,
+        also: Write | None = None,
     ) -> LiveConversation | None:
-        """Add to a conversation, or begin it; return what is stored now.
+        """Add to a conversation, or begin it, with another write; return what is stored now.
 
         None for one that takes nothing more: begin another. A repeat of a batch changes nothing.
         """
@@ -60,8 +66,8 @@ class LiveConversations:
             )
 
         path = f"{live_path(uid, live.id)}/batches/{batch.id}"
-        new = live if is_new else None
-        return await self._change(uid, live.id, extend, new=new, also=Set(path, dump(batch)))
+        writes = [Set(path, dump(batch)), *([also] if also else [])]
+        return await self._change(uid, live.id, extend, new=live if is_new else None, also=writes)
 
     async def take_over(
         self, uid: UserId, conversation_id: ConversationId, stream: str
@@ -90,7 +96,7 @@ class LiveConversations:
         change: Callable[[LiveConversation], LiveConversation],
         *,
         new: LiveConversation | None = None,
-        also: Write | None = None,
+        also: Sequence[Write] = (),
     ) -> LiveConversation | None:
         """Return the changed conversation; None where it is gone, or ending."""
         path = live_path(uid, conversation_id)
@@ -101,7 +107,7 @@ class LiveConversations:
             if stored is None or stored.is_ending:
                 return None
             changed = change(stored)
-            tx.write(Set(path, dump(changed)), *([also] if also else []))
+            tx.write(Set(path, dump(changed)), *also)
             return changed
 
         return await self._documents.transaction(work)

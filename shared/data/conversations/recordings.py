@@ -12,7 +12,7 @@ from shared.data.store.codec import dump, load, load_all
 from shared.data.store.paging import iter_documents
 from shared.domain.conversations.recording import Recording, find_lease_end
 from shared.domain.conversations.speech import Transcription
-from shared.domain.errors import AlreadyExists, Conflict, NotFound
+from shared.domain.errors import AlreadyExists, Conflict, NotFound, PreconditionFailed
 from shared.domain.files.upload import BlobPart, Upload
 from shared.domain.ids import ConversationId, UserId, is_id
 from shared.domain.store.documents import (
@@ -214,6 +214,17 @@ class Recordings:
             return recording.status == "transcribing"
 
         return await self._change(uid, recording_id, begin, only_if=is_open)
+
+    async def give_way(self, uid: UserId, recording_id: str, attempt: str) -> Write:
+        """Return a write that goes with the one of its words, which another way of hearing brought.
+
+        Both raise PreconditionFailed where this attempt holds it no more.
+        """
+        path = recording_path(uid, recording_id)
+        document = await self._documents.get(path)
+        if document is None or load(Recording, document).attempt != attempt:
+            raise PreconditionFailed("Another attempt transcribes this recording")
+        return Update(path, {"status": "silent"}, version=document.version)
 
     async def extend(self, uid: UserId, recording_id: str, attempt: str, *, now: datetime) -> None:
         """Extend the lease of a living attempt; one that was replaced holds none."""

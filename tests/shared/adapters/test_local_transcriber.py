@@ -4,12 +4,15 @@ import sys
 from collections.abc import Sequence
 from contextlib import aclosing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
+import numpy as np
 import pytest
 
 from shared.adapters.embedded.local_transcriber import LocalTranscriber
+from shared.adapters.embedded.whisper_program import shorten_padding
 from shared.domain.conversations.speech import Transcription
 from shared.domain.errors import ModelFailed
 from tests.fixtures.scripted_whisper import (
@@ -136,3 +139,27 @@ async def test_whisper_is_told_which_words_to_expect(tmp_path: Path) -> None:
         await transcriber.aclose()
 
     assert [each.text for each in heard.utterances] == ["Zoë, Keepsake."]
+
+
+@pytest.mark.parametrize(
+    ("frames", "encoded"), [(0, 1_500), (1_300, 1_500), (1_301, 3_000), (3_000, 3_000)]
+)
+def test_a_draft_encodes_less_silence_behind_a_short_sound_l2(frames: int, encoded: int) -> None:
+    features = np.zeros((80, 3_000))
+    features[:, :frames] = 0.5
+    whisper = SimpleNamespace(encode=lambda each: each)
+
+    with shorten_padding(whisper):
+        assert whisper.encode(features).shape == (80, encoded)
+    assert whisper.encode(features).shape == (80, 3_000)
+
+
+async def test_a_draft_has_the_words_of_a_segment_in_one_l2(tmp_path: Path) -> None:
+    async with aclosing(
+        LocalTranscriber("scripted", build_scripted_whisper(tmp_path, HELLO))
+    ) as transcriber:
+        draft = await transcriber.transcribe(build_sound(), is_draft=True)
+
+    assert [(each.text, each.start, each.end) for each in draft.utterances] == [
+        ("Hallo Ben.", 0.5, 1.2)
+    ]

@@ -61,8 +61,9 @@ def test_a_last_frame_that_was_cut_is_left_out_l1():
 
 
 @pytest.mark.parametrize("length", [0, 65_537, 2**32 - 1])
-def test_a_length_that_no_frame_has_is_refused_with_its_place_l1(length):
-    content = put_lengths_before([b"one"]) + struct.pack("<I", length) + b"x"
+def test_a_length_that_no_frame_has_ends_a_file_and_is_refused_where_it_begins_l1(length):
+    garbage = struct.pack("<I", length) + b"x"
 
-    with pytest.raises(Invalid, match=f"At byte 7 stands {length:,}"):
-        list(split_frames(content))
+    assert [*split_frames(put_lengths_before([b"one"]) + garbage)] == [b"one"]
+    with pytest.raises(Invalid, match=f"At byte 0 stands {length:,}"):
+        list(split_frames(garbage))

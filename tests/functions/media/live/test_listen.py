@@ -22,6 +22,7 @@ from shared.domain.conversations.live_conversation import LiveBatch, LiveConvers
 from shared.domain.conversations.speech import Hearing, Utterance
 from shared.domain.errors import ModelFailed, NotAuthenticated, Unavailable
 from shared.domain.ids import ConversationId, UserId
+from shared.library.device_frames import FRAME_CODECS
 from shared.library.live_conversations import END_TARGET, end_live, end_when_paused
 from shared.ports import Clock
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed
@@ -313,6 +314,41 @@ async def test_frames_of_another_codec_end_the_stream_and_texts_change_nothing_l
 
     assert is_open
     assert device.close == (1003, "The frames are not of the codec that was named.")
+
+
+@pytest.mark.parametrize("codec", FRAME_CODECS)
+async def test_no_frame_breaks_a_stream_whatever_it_holds_l3(world, codec) -> None:
+    """It closes for one of the reasons that it knows, or not at all."""
+    device = await connect(world, build(world), codec=codec)
+    sizes = (0, 1, 2, 3, 39, 160, 1_275, 7_661, 32_001)
+    frames = [
+        frame
+        for size in sizes
+        for frame in (
+            bytes(size),
+            b"\xff" * size,
+            b"\xfb\x3f" * size,
+            bytes(range(256)) * (size // 256),
+        )
+    ]
+    for frame in frames:
+        world.clock.advance(seconds=5)
+        await device.send(frame)
+    assert device.close is None
+    await device.leave()
+
+
+async def test_a_device_that_connects_again_and_again_speaks_in_one_conversation_l3(world) -> None:
+    words = [(0.0, 0.5, f"Word {number}.") for number in range(50)]
+    app = build(world, *words)
+    for _ in words:
+        device = await connect(world, app)
+        await device.play(1)
+        await device.leave()
+    world.clock.advance(seconds=200)
+    await run_end_tasks(world)
+
+    assert await list_said(world) == [[text for _, _, text in words]]
 
 
 @pytest.mark.parametrize("codec", ["opus", "opus_fs320"])

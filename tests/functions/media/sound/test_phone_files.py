@@ -75,6 +75,9 @@ def test_a_name_tells_time_recorder_and_codec_l1(name, device, codec, rate, sour
             1,
         ),
         ("audio_phone_pcm8_8000_1_fs160_1772438400.bin", put_lengths_before([bytes(80)] * 100), 1),
+        ("audio_omi_opus_16000_1_fs160_1772438400.bin", OPUS + bytes(4_096), 2),
+        ("audio_omi_opus_16000_1_fs160_1772438400.bin", OPUS + b"\xff" * 40, 2),
+        ("audio_omi_opus_16000_1_fs160_1772438400.bin", OPUS + b"\x90\0\0\0cut off", 2),
     ],
 )
 def test_frames_tell_how_long_the_sound_lasts_l1(name, content, seconds):
