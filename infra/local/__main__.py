@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from functools import partial
 from urllib.parse import quote
 
-import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
@@ -90,8 +89,7 @@ def main() -> int:
         if settings.runs_speech:
             os.environ.update(prepare_speech(settings))
         with _run_model(settings) as server:
-            # anyio's own run(): else each of its steps looks anew for the library of the loop
-            anyio.run(_serve, Settings.from_env(), key, made_password, front, back, server)
+            asyncio.run(_serve(Settings.from_env(), key, made_password, front, back, server))
     except (DatabaseUnusable, SettingsError, Unavailable) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
