@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,8 @@ class QueueWorker:
             while anyio.current_time() - last_busy < idle_s:
                 if await self._start_due(deliveries):
                     last_busy = anyio.current_time()
-                await self._queue.wait(POLL_S)
+                else:
+                    await self._queue.wait(POLL_S)
 
     async def drain(self) -> None:
         """Deliver due jobs, and those that they add, until none is due."""
@@ -59,22 +60,19 @@ class QueueWorker:
 
     async def _start_due(self, deliveries: TaskGroup) -> bool:
         """Start due jobs, as many at once as every target accepts that may be theirs."""
-        started, may_be_more = False, True
-        while may_be_more:
-            full = [t for t, count in self._running.items() if count >= MAX_CONCURRENT_PER_TARGET]
-            most = max((count for t, count in self._running.items() if t not in full), default=0)
-            limit = MAX_CONCURRENT_PER_TARGET - most
-            jobs = await self._claim(limit, full)
+        started = False
+        while jobs := await self._claim():
             for job in jobs:
                 self._running[job.target] += 1
                 deliveries.start_soon(self._handle, job)
-            started = started or bool(jobs)
-            may_be_more = len(jobs) == limit
+            started = True
         return started
 
-    async def _claim(self, limit: int, full: Sequence[str]) -> list[Job]:
+    async def _claim(self) -> list[Job]:
+        full = [t for t, count in self._running.items() if count >= MAX_CONCURRENT_PER_TARGET]
+        most = max((count for t, count in self._running.items() if t not in full), default=0)
         try:
-            jobs = await self._queue.claim(limit, skip_targets=full)
+            jobs = await self._queue.claim(MAX_CONCURRENT_PER_TARGET - most, skip_targets=full)
         except Unavailable as error:
             if self._is_reached:  # it is asked again soon; one line tells of the whole outage
                 telemetry.warning("queue_unavailable", reason=str(error))

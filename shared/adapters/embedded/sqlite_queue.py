@@ -200,7 +200,7 @@ class SqliteQueue:
     ) -> None:
         """Add a job within the caller's transaction, unless a task of this name exists.
 
-        Waiters wake before the commit, for what is due; a claim waits for its turn to write, so it sees the job.
+        Waiters wake before the commit; a claim waits for its turn to write, so it sees the job.
         """
         now = self._now()
         due = at.timestamp() if at else now
@@ -210,8 +210,7 @@ class SqliteQueue:
             "VALUES (?, ?, ?, ?, ?, ?, ?)",
             (kind, target, name, dumps(body), dumps(telemetry.get_trace_headers()), now, due),
         )
-        if due <= now:
-            self.wake()
+        self.wake()
 
     def _send_to_dead_letters(
         self, connection: sqlite3.Connection, job: Job, reason: str, now: float

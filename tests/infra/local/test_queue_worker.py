@@ -338,19 +338,6 @@ async def test_due_jobs_are_claimed_together_d11(
     assert queue.claims <= 3
 
 
-async def test_a_claim_of_fewer_jobs_than_it_takes_is_the_last_of_its_round(
-    database: SqliteDatabase, clock: FixedClock
-) -> None:
-    queue, receiver = CountedQueue(database, clock), FlakyReceiver()
-    for n in range(MAX_CONCURRENT_PER_TARGET - 1):
-        await SqliteTasks(queue).create("remind", f"t{n}", {})
-
-    await QueueWorker(queue, receiver).drain()
-
-    assert len(receiver.jobs) == MAX_CONCURRENT_PER_TARGET - 1
-    assert queue.claims == 2, "with the round that finds no more"
-
-
 async def test_a_hanging_target_delays_no_other(queue: SqliteQueue) -> None:
     """T18: an app that takes half a minute to answer delays nothing else."""
     arrived, arrivals = anyio.Event(), Counter[str]()
