@@ -154,6 +154,16 @@ def get_collection_group(collection: str) -> str:
     return collection.rsplit("/", 1)[-1]
 
 
+def find_shape(query: Query) -> tuple[object, ...]:
+    """Return all of a query that decides which indexes serve it, without its values."""
+    return (
+        get_collection_group(query.collection),
+        tuple([(where.field, where.operator) for where in query.where]),
+        tuple([(where.field, where.operator) for where in query.any_of]),
+        query.order_by,
+    )
+
+
 def compute_effective_order(query: Query) -> tuple[Order, ...]:
     """Return the orders of a query with those that its ranges imply."""
     ordered_names = {order.field for order in query.order_by}

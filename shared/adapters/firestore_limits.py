@@ -203,6 +203,8 @@ def _measure_value(value: Any, *, depth: int) -> int:
     """Check a value and count its bytes; `depth` is 1 for the value of a field."""
     if depth > MAX_DEPTH:
         raise Invalid(f"Maps and lists nest at most {MAX_DEPTH} deep")
+    if type(value) is str:  # as most are
+        return _measure_text(value)
     if (size_bytes := _SIZES.get(type(value))) is not None:
         return size_bytes
     # An empty map or list counts a byte: measured on the emulator.
@@ -224,13 +226,17 @@ def _measure_list(values: Sequence[Any], *, depth: int) -> int:
 
 def _measure_scalar(value: Any) -> int:
     if isinstance(value, str):
-        return _check_size(_count_utf8_bytes(value)) + 1
+        return _measure_text(value)
     if (size_bytes := _SIZES.get(type(value))) is not None:
         return size_bytes
     if isinstance(value, bytes):
         return _check_size(len(value))
     _check_number_or_time(value)
     return 8
+
+
+def _measure_text(text: str) -> int:
+    return _check_size(_count_utf8_bytes(text)) + 1
 
 
 def _check_size(size_bytes: int) -> int:

@@ -35,6 +35,17 @@ class NothingThere(ModelFailed):
     """The server has nothing at this path; one that knows it may say so of an unknown model."""
 
 
+class _NoCookies(httpx.Cookies):
+    """Takes none: they would go with others' questions, and httpx builds the headers of each answer anew to find any."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        pass
+
+
+class _CookielessClient(httpx.AsyncClient):
+    cookies = _NoCookies()  # type: ignore[override]  # nobody sets it
+
+
 class _Client:
     """A client, and how many requests it carries now."""
 
@@ -94,7 +105,6 @@ class OpenaiHttp:
                 "POST",
                 self._find_url(client, path),
                 headers=client.headers,
-                cookies=client.cookies,
                 content=content,
                 extensions={"trace": connections.note, "timeout": self._timeout.as_dict()},
             )
@@ -159,7 +169,7 @@ class OpenaiHttp:
             "Content-Type": "application/json",
             "User-Agent": "keepsake",
         }
-        return httpx.AsyncClient(
+        return _CookielessClient(
             verify=load_trust_store(),
             base_url=self._base_url,
             headers=headers,

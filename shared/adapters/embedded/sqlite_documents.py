@@ -25,6 +25,7 @@ from shared.adapters.embedded.sqlite_queries import (
 )
 from shared.adapters.firestore_indexes import (
     FirestoreIndexes,
+    find_shape,
     get_collection_group,
     order_by_summed,
 )
@@ -113,6 +114,7 @@ class SqliteDocuments:
         self._is_exempt = lru_cache(maxsize=10_000)(indexes.is_exempt)
         self._on_change = on_change
         self._created_indexes: set[str] = set()
+        self._indexed_shapes: set[tuple[object, ...]] = set()
 
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
@@ -188,9 +190,11 @@ class SqliteDocuments:
 
     def _select(self, query: Query, columns: str) -> tuple[str, list[Any]]:
         limits.check_query(query)
-        self._indexes.check(query)
-        for index in build_create_indexes(query):
-            self._create_index(index)
+        if (shape := find_shape(query)) not in self._indexed_shapes:
+            self._indexes.check(query)
+            for index in build_create_indexes(query):
+                self._create_index(index)
+            self._indexed_shapes.add(shape)
         return build_select(query, columns)
 
     def _create_index(self, index: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.firestore_indexes import FirestoreIndexes
+from shared.adapters.firestore_indexes import FirestoreIndexes, find_shape
 from shared.domain.errors import Invalid
 from shared.domain.store.documents import Order, Query, Where
 
@@ -223,3 +223,24 @@ def build_override(field: dict[str, str]) -> dict[str, Any]:
         "fieldPath": field["fieldPath"],
         "indexes": [{**shape, "queryScope": "COLLECTION"}],
     }
+
+
+def test_the_shape_of_a_query_is_all_of_it_but_its_values():
+    query = query_notes(Where("kind", "==", "x"), order=BY_RANK)
+    same = replace(
+        query,
+        collection="users/bob/notes",
+        where=(Where("kind", "==", "y"),),
+        limit=3,
+        start_after=(1, "n"),
+    )
+    others = [
+        replace(query, collection="users/ann/tasks"),
+        replace(query, where=(Where("size", "==", "x"),)),
+        replace(query, where=(Where("kind", ">", "x"),)),
+        replace(query, where=(), any_of=query.where),
+        replace(query, order_by=(Order("rank", "desc"),)),
+    ]
+
+    assert find_shape(same) == find_shape(query)
+    assert len({find_shape(each) for each in (query, *others)}) == 1 + len(others)

@@ -12,7 +12,7 @@ from shared.adapters.cloud.openai_http import OpenaiHttp
 from shared.domain.errors import Unavailable
 from tests.fakes import FixedClock
 
-ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\n{}"
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nSet-Cookie: seen=yes\r\nConnection: keep-alive\r\n\r\n{}"
 
 
 @contextmanager
@@ -61,6 +61,16 @@ async def test_a_new_connection_that_the_server_closes_is_not_tried_again() -> N
         await http.aclose()
 
     assert len(requests) == 1
+
+
+async def test_a_cookie_is_not_sent_with_the_next_request() -> None:
+    with run_closing_server([2]) as (url, requests):
+        http = OpenaiHttp(api_key="k", base_url=url, timeout_s=30, clock=FixedClock())
+        for _ in range(2):
+            await http.post("chat/completions", {})
+        await http.aclose()
+
+    assert [request for request in requests if b"seen=yes" in request] == []
 
 
 @asynccontextmanager
