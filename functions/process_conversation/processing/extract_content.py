@@ -3,10 +3,12 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
+from asyncio import gather
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
@@ -396,14 +398,16 @@ async def _list_open_tasks(extraction: Extraction) -> _OpenTasks:
 async def _drop_known_tasks(extraction: Extraction, draft: Draft, open_tasks: _OpenTasks) -> Draft:
     """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
 
-    The same words due at another time are another task. Where the `open_tasks` are not all, those of the same words are looked up.
+    The same words due at another time are another task. Where the `open_tasks` are not all, those alike are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    stored, unread = extraction.deps.stores.action_items, [*wordings.values()]
-    is_looked_up = unread and not open_tasks.are_all
-    found = await stored.list_open_by_wording(extraction.uid, unread) if is_looked_up else []
+    unsure = () if open_tasks.are_all else draft.action_items
+    stored, uid = extraction.deps.stores.action_items, extraction.uid
+    found = await gather(
+        *(stored.list_open_alike(uid, wordings[item.id], item.due_at) for item in unsure)
+    )
     known_dues = defaultdict(set)
-    for task in (*open_tasks.items, *found):
+    for task in chain(open_tasks.items, *found):
         if _is_from_elsewhere(task, extraction.conversation):
             known_dues[task.wording, task.owner, task.owner_name].add(task.due_at)
 
