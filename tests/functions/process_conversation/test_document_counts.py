@@ -110,9 +110,14 @@ async def test_a_task_costs_few_reads_however_many_say_the_same_d11(
     stores = Stores(world.documents)
     for n in range(MAX_OPEN_TASKS + 40):
         due = START + timedelta(days=90 + n)
-        name = ActionItemId(f"task-{n}")
-        times = {"created_at": START, "updated_at": START, "due_at": due}
-        task = ActionItem(id=name, description=TASK["description"], owner="other", **times)
+        task = ActionItem(
+            id=ActionItemId(f"task-{n}"),
+            description=TASK["description"],
+            created_at=START,
+            updated_at=START,
+            due_at=due,
+            owner="other",
+        )
         await stores.action_items.add(ALICE, task)
     await stores.conversations.add(ALICE, HANDED_IN)
 
