@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from functions.chat.consent import denials
 from functions.process_conversation.processing import told_secrets
 from functions.tool_proxy.registry import borrowed_trust
 from infra.deploy import failures
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
 from shared.data.search.question_meaning import load_crisis_table
-from shared.retrieval import asked_tools, question_kinds
+from shared.retrieval import asked_tools, denials, question_kinds
 from shared.safety import crisis_examples
 
 MAX_INT8 = 127

@@ -123,12 +123,6 @@ def test_a_failed_answer_ends_with_a_notice_that_is_stored(
     assert alice.get("/v2/messages").json()[0] == answer.done
 
 
-def _find_reason(script: Script) -> str:
-    if script.refusal:
-        return "filtered"
-    return "other" if script.status == 400 else "malformed_answer"
-
-
 @pytest.mark.parametrize(
     "script",
     [
@@ -138,23 +132,11 @@ def _find_reason(script: Script) -> str:
         Script(schema="discard", text=""),
         Script(schema="discard", text='{"discard": false}', finish_reason="length"),
         Script(schema="discard", text='{"discard": false} ', endless=True),
-        Script(schema="discard", refusal="No."),
         Script(schema="discard", malformed=True),
-        Script(schema="discard", status=400),
     ],
-    ids=[
-        "cut",
-        "no-boolean",
-        "no-object",
-        "empty",
-        "length",
-        "endless",
-        "refused",
-        "no-json",
-        "400",
-    ],
+    ids=["cut", "no-boolean", "no-object", "empty", "length", "endless", "no-json"],
 )
-def test_a_conversation_without_usable_model_output_fails_and_is_kept(
+def test_a_conversation_of_which_a_model_makes_nonsense_keeps_its_own_words(
     alice: httpx.Client, model: ScriptedOpenai, script: Script, request: pytest.FixtureRequest
 ) -> None:
     body = build_conversation_body(request.node.callspec.id, "Okay, thank you.")
@@ -162,10 +144,31 @@ def test_a_conversation_without_usable_model_output_fails_and_is_kept(
 
     stored = add_conversation(alice, body)
 
+    assert (stored["status"], stored["failure"]) == ("completed", None)
+    assert stored["structured"]["title"] == "Okay, thank you"
+    assert stored["dropped_memories"] == {"unread": 1}
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (Script(schema="discard", refusal="No."), "filtered"),
+        (Script(schema="discard", status=400), "other"),
+    ],
+    ids=["refused", "400"],
+)
+def test_a_conversation_that_a_model_refuses_fails_and_is_kept(
+    alice: httpx.Client, model: ScriptedOpenai, script: Script, reason: str
+) -> None:
+    body = build_conversation_body(reason, "Okay, thank you.")
+    model.play(script)
+
+    stored = add_conversation(alice, body)
+
     assert (stored["status"], stored["failure"]) == (
         "failed",
         {
-            "reason": _find_reason(script),
+            "reason": reason,
             "detail": FILTERED_TEXT if script.refusal else UNUSABLE_TEXT,
             "can_retry": not script.refusal,
         },

@@ -27,7 +27,7 @@ class SendQuery(ChatQuery):
 
 
 class SendHeaders(Wire):
-    """The key that repeats of one question share; an empty one counts as none."""
+    """The key that repeats of one request share; an empty one counts as none."""
 
     idempotency_key: Annotated[str, Field(alias="Idempotency-Key", max_length=255)] = ""
 

@@ -1,7 +1,11 @@
 """Routes of chat sessions: create, list, read and change chats."""
 
+import hashlib
+
+from pydantic_core import to_json
 from starlette.responses import Response
 
+from functions.chat.api.question_schemas import SendHeaders
 from functions.chat.api.session_schemas import (
     ChatFeedbackIn,
     SessionChangeIn,
@@ -18,8 +22,9 @@ from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route
 
 
-@route("POST", "/v2/chat-sessions", "Begin a chat of its own", errors=(404,))
+@route("POST", "/v2/chat-sessions", "Begin a chat of its own", headers=SendHeaders, errors=(404,))
 async def create_session(deps: OpeningDeps, call: Call[SessionIn]) -> SessionOut:
+    """A repeat under an Idempotency-Key finds the chat by its name: of an incognito one no answer may be stored."""
     body = call.body
     app_id = AppId(body.app_id) if body.app_id else None
     return to_session_out(
@@ -31,8 +36,16 @@ async def create_session(deps: OpeningDeps, call: Call[SessionIn]) -> SessionOut
             agent_id=body.agent_id,
             project_id=body.project_id,
             storage_mode=body.storage_mode,
+            name=_name_by_key(call),
         )
     )
+
+
+def _name_by_key(call: Call[SessionIn]) -> str | None:
+    """Return the name that all repeats of a request give to its chat; None without a key."""
+    key = call.headers.get("idempotency-key")
+    request = to_json([call.uid, key, call.body.model_dump()])
+    return hashlib.sha256(request).hexdigest()[:32] if key else None
 
 
 @route(

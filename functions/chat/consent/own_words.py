@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from functions.chat.consent.proof import proves
+from shared.retrieval.proof import proves
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from functions.chat.consent.nobodys_words import is_owners_word
-from functions.chat.consent.polarity import is_borne
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import AfterTurnDeps
 from functions.chat.notes.build_notes import (
@@ -40,6 +39,7 @@ from shared.domain.errors import ModelFailed, NotFound
 from shared.domain.ids import MessageId, RunId, UserId
 from shared.domain.models.model import Prompt
 from shared.domain.value import value
+from shared.library.polarity import is_borne
 from shared.models.data_room import fit_prompt
 from shared.ports import ChatModel
 from shared.security.visible_text import strip_invisible

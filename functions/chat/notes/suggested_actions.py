@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from zoneinfo import ZoneInfo
 
 from functions.chat.consent.own_words import Agree
-from functions.chat.consent.proof import is_proved
 from functions.chat.notes.model_outputs import (
     MemorySuggestion,
     NotesOutput,
@@ -27,6 +26,7 @@ from shared.domain.memories.memory import MAX_WORDS, Memory
 from shared.domain.words import count_words, normalise
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.retrieval.passages import stands_in_words
+from shared.retrieval.proof import is_proved
 from shared.retrieval.terms import tokenize
 from shared.security.visible_text import strip_invisible
 

@@ -4,6 +4,7 @@ Also called: chat threads.
 """
 
 from asyncio import gather
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -86,8 +87,9 @@ async def create(
     agent_id: str | None = None,
     project_id: str | None = None,
     storage_mode: StorageMode = "managed",
+    name: str | None = None,
 ) -> Session:
-    """Create a chat beside the main one; nothing of one that is incognito is stored.
+    """Create a chat beside the main one, or return the one of this `name`; nothing of one that is incognito is stored.
 
     Raises NotFound for an app this user cannot see and for an agent or a project they do not have,
     and Invalid for an app together with one of these, and for what this mode cannot take.
@@ -97,9 +99,12 @@ async def create(
     )
     if app_id is not None:
         require_visible_app(await deps.stores.apps.get(app_id), uid)
-    name = deps.new_id()
+    session_id = SessionId(name_chat(name or deps.new_id(), storage_mode))
+    if name is not None:
+        with suppress(NotFound):
+            return await get_session(deps, uid, session_id)
     session = build_session(
-        SessionId(name_chat(name, storage_mode)),
+        session_id,
         app_id=app_id,
         now=deps.clock.now(),
         title=strip_invisible(title).strip(),

@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from functions.chat.consent.polarity import is_borne
 from functions.chat.context.model_words import select_model_words
 from functions.chat.deps import StretchDeps
 from functions.chat.stretches.build_arc import build_arc, build_arc_id
@@ -36,6 +35,7 @@ from shared.library.compare_facts import compare_facts, select_read
 from shared.library.exclusive_facts import find_exclusive_key
 from shared.library.memory_index import index_memories
 from shared.library.near_memories import find_near_memories
+from shared.library.polarity import is_borne
 from shared.library.reconcile import Candidate, reconcile
 from shared.library.settle_memories import settle_memories
 from shared.library.superseded import build_correction_writes

@@ -7,7 +7,6 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from functions.chat.consent.polarity import is_borne
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, render_fixed
@@ -24,6 +23,7 @@ from shared.domain.chats.rule import (
 )
 from shared.domain.errors import Invalid, ToolRefused
 from shared.domain.ids import MessageId, RuleId, UserId
+from shared.library.polarity import is_borne
 from shared.retrieval.passages import stands_in_words
 
 NOT_SAID = "the owner did not write these words. Quote them letter for letter."

@@ -7,8 +7,6 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from functions.chat.consent.consent_reply import parse_reply
-from functions.chat.consent.polarity import is_of_one_polarity
-from functions.chat.consent.proof import is_proved, proves
 from functions.chat.consent.taint import Taint
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
@@ -18,7 +16,9 @@ from shared.domain.errors import ToolRefused
 from shared.domain.ids import UserId
 from shared.domain.provenance import LIBRARY
 from shared.domain.value import value
+from shared.library.polarity import is_of_one_polarity
 from shared.retrieval.passages import stands_in_words
+from shared.retrieval.proof import is_proved, proves
 
 NOT_SAID = "The owner did not say these words. Quote them letter for letter, or do not call this."
 NOT_PROVED = (

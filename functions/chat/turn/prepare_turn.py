@@ -8,7 +8,6 @@ from functools import partial
 from functions.chat.commands.command import Command, read_command
 from functions.chat.consent.consent_reply import Reply, parse_reply_to
 from functions.chat.consent.nobodys_words import find_writers, has_pasted_text
-from functions.chat.consent.polarity import is_of_one_polarity
 from functions.chat.context.window import (
     compute_room,
     is_summary_due,
@@ -39,6 +38,7 @@ from shared.domain.errors import Invalid, TooLarge
 from shared.domain.ids import RunId, UserId
 from shared.domain.models.model import ModelRole
 from shared.domain.value import value
+from shared.library.polarity import is_of_one_polarity
 from shared.reading.crisis_rules import CrisisFinding, find_crisis
 from shared.reading.crisis_verdict import add_danger, judge_alone
 from shared.reading.find_danger import find_place

@@ -3,10 +3,12 @@
 Also called: summarization, information extraction, entity extraction, summarize a conversation.
 """
 
+from asyncio import gather
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from functions.process_conversation.deps import ProcessDeps
 from functions.process_conversation.processing.cached_completion import (
@@ -42,11 +44,14 @@ from functions.process_conversation.processing.near_known import (
     select_from_elsewhere,
 )
 from functions.process_conversation.processing.read_transcript import (
+    UNREAD,
+    Known,
     PartAnswer,
     read_transcript,
 )
 from functions.process_conversation.processing.scraps import is_scrap
 from functions.process_conversation.processing.shorten_facts import shorten_facts
+from functions.process_conversation.processing.spoken_overview import add_spoken_overview
 from functions.process_conversation.processing.structure import (
     MIN_KEPT_WORDS,
     add_speakers,
@@ -59,6 +64,7 @@ from functions.process_conversation.processing.templates import apply_template
 from functions.process_conversation.processing.transcript_parts import (
     BEGINNING,
     MAX_PART_TOKENS,
+    Place,
     list_before,
     take_part,
 )
@@ -69,6 +75,7 @@ from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.account.profile import Profile
 from shared.domain.conversations.conversation import Conversation, Structured, Topics, apply_edits
 from shared.domain.conversations.derived_ids import DerivedIds
+from shared.domain.errors import ModelFailed
 from shared.domain.ids import ConversationId, MemoryId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import Prompt
@@ -175,9 +182,14 @@ async def _is_discarded(extraction: Extraction) -> bool:
         return words == 0
     if not is_scrap(segment.text for segment in conversation.transcript_segments):
         return False
-    answer = await complete_once(
-        extraction, _build_discard_prompt(extraction), role="fast", schema=DiscardOutput
-    )
+    try:
+        answer = await complete_once(
+            extraction, _build_discard_prompt(extraction), role="fast", schema=DiscardOutput
+        )
+    except ModelFailed as error:
+        if error.reason != "malformed_answer":
+            raise
+        return False
     return answer.discard
 
 
@@ -202,7 +214,7 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     tasks = [task.description for task in own_tasks if _is_from_elsewhere(task, conversation)]
     known = await find_known(extraction, elsewhere, tasks, may_be_more=may_be_more)
     shown_memories = known.memories
-    answers = await read_transcript(extraction, known)
+    answers = await _read(extraction, known)
     ids = await _load_derived_ids(deps, uid, conversation)
 
     sifted = await run_beside_the_loop([conversation], partial(_sift, extraction, answers))
@@ -235,6 +247,21 @@ async def _extract_draft(extraction: Extraction, open_tasks: Sequence[ActionItem
     return replace(draft, dropped_memories=dropped)
 
 
+async def _read(extraction: Extraction, known: Known) -> Sequence[PartAnswer]:
+    """Return what a model made of the transcript; where it gives no usable answer, one part that is UNREAD.
+
+    Raises ModelOutage, and ModelFailed for any other reason and where an earlier answer brought what would go.
+    """
+    try:
+        return await read_transcript(extraction, known)
+    except ModelFailed as error:
+        if error.reason != "malformed_answer" or extraction.conversation.processed_at:
+            raise
+        telemetry.warning("transcript_unread")
+        end = Place(segment=len(extraction.lines))
+        return [PartAnswer(start=BEGINNING, until=end, answer=UNREAD)]
+
+
 async def _merge_contents(
     extraction: Extraction, answers: Sequence[PartAnswer]
 ) -> tuple[Structured, Topics]:
@@ -247,7 +274,10 @@ async def _merge_contents(
         return [part.structured for part in parts], merge_structures(parts), topics
 
     parts, merged, topics = await run_beside_the_loop([conversation], merge)
-    return await describe_whole(extraction, parts, merged), topics
+    structured = await describe_whole(extraction, parts, merged)
+    return await run_beside_the_loop(
+        [conversation], partial(add_spoken_overview, structured, conversation)
+    ), topics
 
 
 def _sift(extraction: Extraction, answers: Sequence[PartAnswer]) -> Sifted:
@@ -396,14 +426,16 @@ async def _list_open_tasks(extraction: Extraction) -> _OpenTasks:
 async def _drop_known_tasks(extraction: Extraction, draft: Draft, open_tasks: _OpenTasks) -> Draft:
     """Leave out tasks that are open already, in the same words and of the same owner, from elsewhere.
 
-    The same words due at another time are another task. Where the `open_tasks` are not all, those of the same words are looked up.
+    The same words due at another time are another task. Where the `open_tasks` are not all, those alike are looked up.
     """
     wordings = {item.id: build_wording(item.description) for item in draft.action_items}
-    stored, unread = extraction.deps.stores.action_items, [*wordings.values()]
-    is_looked_up = unread and not open_tasks.are_all
-    found = await stored.list_open_by_wording(extraction.uid, unread) if is_looked_up else []
+    unsure = () if open_tasks.are_all else draft.action_items
+    stored, uid = extraction.deps.stores.action_items, extraction.uid
+    found = await gather(
+        *(stored.list_open_alike(uid, wordings[item.id], item.due_at) for item in unsure)
+    )
     known_dues = defaultdict(set)
-    for task in (*open_tasks.items, *found):
+    for task in chain(open_tasks.items, *found):
         if _is_from_elsewhere(task, extraction.conversation):
             known_dues[task.wording, task.owner, task.owner_name].add(task.due_at)
 

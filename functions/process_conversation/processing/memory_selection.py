@@ -55,7 +55,7 @@ def sift_facts(
 ) -> Sifted:
     """Keep what is meant to last and proved, with its proof as the transcript has it; of any length."""
     segments = conversation.named_segments
-    own_places = find_own_places(segments, own_names)
+    own_places = find_own_places(conversation, own_names)
     facts: list[MemoryOutput] = []
     dropped: Counter[DropReason] = Counter()
     for answer in answers:

@@ -63,8 +63,8 @@ class PartContent:
 
 def merge_structures(parts: Sequence[PartContent]) -> Structured:
     """Join overviews and lists, these without doubles; the title is that of the part that is most like the others."""
-    if len(parts) == 1:
-        return parts[0].structured
+    if len(parts) < 2:
+        return parts[0].structured if parts else Structured()
     categories = Counter(part.structured.category for part in parts)
     return replace(
         _find_typical(parts).structured,

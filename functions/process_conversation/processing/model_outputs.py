@@ -73,6 +73,10 @@ def _parse_text(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
+def _parse_told(value: object) -> object:
+    return value if isinstance(value, str) else None
+
+
 def _parse_exclusive_key(value: object) -> object:
     """Read "home" or "favourite tea" into its stored form; None for any other text."""
     name, _, favourite = " ".join(str(value or "").lower().split()).partition(" ")
@@ -136,6 +140,7 @@ Category = Annotated[
 ]
 Listed = Annotated[Sequence[T], BeforeValidator(_to_list), WrapValidator(_leave_out_items)]
 Names = Listed[str]
+Told = Annotated[str | SkipJsonSchema[None], BeforeValidator(_parse_told)]
 
 
 class ProcessingOutput(BaseModel):
@@ -223,10 +228,13 @@ class EventOutput(ProcessingOutput):
 
 
 class StructureOutput(ProcessingOutput):
-    """Title, overview, tasks, events and names of one transcript, or of one block of it."""
+    """Title, overview, tasks, events and names of one transcript, or of one block of it.
 
-    title: str
-    overview: str | SkipJsonSchema[None]
+    A title or an overview that is missing or no text does not cost the rest.
+    """
+
+    title: Told
+    overview: Told
     emoji: str = ""
     category: Category = "other"
     action_items: Listed[ActionItemOutput] = ()
@@ -238,9 +246,9 @@ class StructureOutput(ProcessingOutput):
 
     @model_validator(mode="before")
     @classmethod
-    def _take_without_overview(cls, value: object) -> object:
+    def _take_without_words(cls, value: object) -> object:
         """Read one that was cut before its end."""
-        return {"overview": None, **value} if isinstance(value, dict) else value
+        return {"title": None, "overview": None, **value} if isinstance(value, dict) else value
 
 
 class MemoryOutput(ProcessingOutput):
@@ -318,7 +326,7 @@ class ExtractionOutput(ProcessingOutput):
         objects = [*_list_objects(value)]
         named = value.get("structure")
         records = [each for each in (named, *objects) if isinstance(each, dict)]
-        structure = next((each for each in records if "title" in each), named)
+        structure = next((each for each in records if {"title", "overview"} & {*each}), named)
         facts = next((each["memories"] for each in objects if "memories" in each), None)
         return {**value, "structure": structure, "memories": facts}
 
@@ -329,12 +337,15 @@ class ExtractionOutput(ProcessingOutput):
         return self
 
     @property
-    def has_overview(self) -> bool:
-        return self.structure is not None and self.structure.overview is not None
+    def is_described(self) -> bool:
+        return self.structure is not None and None not in (
+            self.structure.title,
+            self.structure.overview,
+        )
 
     @property
     def is_complete(self) -> bool:
-        return self.has_overview and self.memories is not None
+        return self.is_described and self.memories is not None
 
     @property
     def can_serve(self) -> bool:
@@ -342,7 +353,7 @@ class ExtractionOutput(ProcessingOutput):
 
     def add(self, earlier: Self) -> Self:
         """Return this one with what it lacks; of the earlier one, any part may have been cut."""
-        keeps_earlier = self.structure is None or (earlier.has_overview and not self.has_overview)
+        keeps_earlier = self.structure is None or (earlier.is_described and not self.is_described)
         return self.model_copy(
             update={
                 "is_repaired": True,

@@ -28,7 +28,7 @@ from shared.domain.account.profile import Profile
 from shared.domain.conversations.claim import PATIENT_ATTEMPTS, Claim
 from shared.domain.conversations.conversation import Conversation, content_hash
 from shared.domain.conversations.daily_summary import find_day
-from shared.domain.errors import Invalid, ModelFailed, Unavailable
+from shared.domain.errors import Invalid, ModelFailed, PreconditionFailed, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.memories.memory import Memory
 from shared.domain.tasks.action_item import ActionItem
@@ -169,6 +169,8 @@ async def _derive(
         draft = await save_memories(deps, uid, claimed, draft)
         with open_span("index conversation"):
             return await _index(deps, uid, apply_draft(conversation, draft), draft)
+    except PreconditionFailed as error:
+        raise Unavailable("What was derived before changed meanwhile") from error
     except (ModelFailed, Invalid) as error:
         chunk_count = await _index_transcript(deps, uid, claimed, conversation)
         await mark_failed(

@@ -59,9 +59,9 @@ def build_structure(
     own_names: Sequence[str] = (),
 ) -> Structured:
     """Fit an answer to the limits; times were meant in `zone`, and the owner is called by `own_names`."""
-    voices = find_voices(conversation.named_segments, own_names)
+    voices = find_voices(conversation, own_names)
     return Structured(
-        title=clean_title(answer.title, conversation),
+        title=clean_title(answer.title or "", conversation),
         overview=clean_overview(answer.overview or "", conversation),
         emoji=_clean_emoji(answer.emoji),
         category=answer.category,

@@ -2,11 +2,11 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
-from shared.domain.conversations.conversation import Segment
+from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.own_names import build_name_key
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.tasks.action_item import TaskOwner
@@ -45,9 +45,10 @@ class Owner:
     name: str | None = None
 
 
-def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> Voices:
+def find_voices(conversation: Conversation, own_names: Iterable[str] = ()) -> Voices:
     """Read who speaks; `own_names` are what the owner is called."""
-    own_places = find_own_places(segments, own_names)
+    segments = conversation.named_segments
+    own_places = find_own_places(conversation, own_names)
     labels = {segment.speaker for segment in segments}
     own_labels = {segments[n].speaker for n in own_places}
     return Voices(
@@ -57,18 +58,20 @@ def find_voices(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> V
     )
 
 
-def find_own_places(segments: Sequence[Segment], own_names: Iterable[str] = ()) -> frozenset[int]:
+def find_own_places(conversation: Conversation, own_names: Iterable[str] = ()) -> frozenset[int]:
     """Return the places of the owner's segments: marked, or else under a whole name of theirs.
 
-    Somebody who speaks alone and without a name is the owner: they keep a note.
+    Somebody who speaks alone and without a name is the owner: they keep a note. A message or a page that a program
+    handed in may be anybody's, and what somebody else wrote must not become facts and tasks of the owner.
     """
+    segments = conversation.named_segments
     marked = frozenset(n for n, segment in enumerate(segments) if segment.is_user)
     if marked:
         return marked
     labels = {segment.speaker for segment in segments}
     own_keys = set(map(build_name_key, own_names))
     own_labels = {label for label in labels if is_name(label) and build_name_key(label) in own_keys}
-    if len(labels) == 1 and not any(map(is_name, labels)):
+    if len(labels) == 1 and not any(map(is_name, labels)) and not conversation.is_by_anybody:
         own_labels = labels
     return frozenset(n for n, segment in enumerate(segments) if segment.speaker in own_labels)
 

@@ -59,7 +59,7 @@ class TranscriptPart:
 def build_lines(conversation: Conversation, own_names: Iterable[str] = ()) -> list[Line]:
     """Return all segments as data, with their numbers; `is_user` stands where the owner speaks."""
     segments = conversation.named_segments
-    own_places = find_own_places(segments, own_names)
+    own_places = find_own_places(conversation, own_names)
     return [
         {
             "segment": n,

@@ -196,7 +196,14 @@ class OpenaiModel:
             repair = self._build_repair(role, request, answer, schema)
         second = await self._collect(role, prompt, repair, steps=_SCHEMA_IN_PROMPT)
         try:
-            return _parse(second, prompt, schema, max_tokens=repair.max_tokens)
+            return _parse(
+                second,
+                prompt,
+                schema,
+                max_tokens=repair.max_tokens,
+                may_stop_early=answer is not None
+                and answer.end.reason == second.end.reason == "stop",
+            )
         except ModelFailed as error:
             ends = {each.end.reason for each in (answer, second) if each is not None}
             if prompt.is_divisible and "length" in ends:
@@ -470,9 +477,14 @@ def _is_endless(answer: _StructuredAnswer, prompt: Prompt, max_tokens: int | Non
 
 
 def _parse(
-    answer: _StructuredAnswer, prompt: Prompt, schema: type[T], *, max_tokens: int | None
+    answer: _StructuredAnswer,
+    prompt: Prompt,
+    schema: type[T],
+    *,
+    max_tokens: int | None,
+    may_stop_early: bool = False,
 ) -> T:
-    """Parse an answer, for which there were `max_tokens`.
+    """Parse an answer, for which there were `max_tokens`; one that `may_stop_early` is read as far as it came.
 
     Raises ModelFailed, and Unavailable for an answer that broke off before it was whole.
     """
@@ -483,7 +495,8 @@ def _parse(
             schema,
             name=prompt.name,
             data=prompt.data,
-            may_be_cut=prompt.takes_cut_answers and _is_endless(answer, prompt, max_tokens),
+            may_be_cut=prompt.takes_cut_answers
+            and (may_stop_early or _is_endless(answer, prompt, max_tokens)),
         )
     except ModelFailed:
         if answer.end.reason == "cut":

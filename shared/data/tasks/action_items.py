@@ -23,6 +23,8 @@ from shared.retrieval.terms import tokenize
 
 MAX_SEARCHED = 500
 """Items that a search reads, the newest ones."""
+MAX_ALIKE = 10
+"""Open tasks in the same words that are looked at: they differ by whose they are."""
 _BATCH_SIZE = 100
 """Tasks changed in one transaction, which may change as many conversations."""
 
@@ -102,13 +104,21 @@ class ActionItems(DerivedRecords[ActionItem]):
 
     async def find_open(self, uid: UserId, description: str) -> ActionItem | None:
         """Return an open task of the user's own with the same wording."""
-        items = await self.list_open_by_wording(uid, [build_wording(description)])
+        items = await self.list_open_alike(uid, build_wording(description))
         return next((item for item in items if item.owner == "me"), None)
 
-    async def list_open_by_wording(self, uid: UserId, wordings: Sequence[str]) -> list[ActionItem]:
-        """Return the open items with one of these wordings."""
-        is_open = Where("completed", "==", False)  # noqa: FBT003 - a stored value
-        return await self.list_by_values(uid, "wording", wordings, is_open)
+    async def list_open_alike(
+        self, uid: UserId, wording: str, due_at: datetime | None = None
+    ) -> list[ActionItem]:
+        """Return open tasks of anybody in the same words, at most MAX_ALIKE: those due then or at no time, where a time is given."""
+        dues = (due_at, None) if due_at else ()
+        query = Query(
+            collection=f"users/{uid}/{self.collection}",
+            where=(Where("completed", "==", False), Where("wording", "==", wording)),  # noqa: FBT003 - a stored value
+            any_of=tuple(Where("due_at", "==", due) for due in dues),
+            limit=MAX_ALIKE,
+        )
+        return load_all(ActionItem, await self._documents.query(query))
 
     async def get_many(self, uid: UserId, ids: Sequence[ActionItemId]) -> list[ActionItem]:
         """Return those that exist, in this order."""

@@ -301,6 +301,11 @@ class Conversation:
     dropped_memories: Mapping[str, int] = field(default_factory=dict)
 
     @property
+    def is_by_anybody(self) -> bool:
+        """Whether a program handed it in as a message or another text: nobody knows who wrote it."""
+        return (self.external_data or {}).get("text_source") in ("message", "other_text")
+
+    @property
     def text_kinds(self) -> TextKinds:
         """The kind of text that it is, for what is derived from it."""
         if self.app_id is not None:

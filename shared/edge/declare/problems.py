@@ -26,6 +26,7 @@ from shared.domain.errors import (
     NotAllowed,
     NotAuthenticated,
     NotFound,
+    PreconditionFailed,
     QuotaExceeded,
     SetupIncomplete,
     TooLarge,
@@ -42,7 +43,7 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     NotFound: 404,
     Conflict: 409,
     Gone: 410,
-    AccountErased: 410,
+    AccountErased: 410,  # above what it is one of
     TooLarge: 413,
     ChatLocked: 423,
     TooMany: 429,
@@ -52,12 +53,16 @@ STATUS_BY_ERROR: Mapping[type[KeepsakeError], int] = {
     ToolRefused: 422,
     ToolFailed: 424,
     Unavailable: 503,
+    PreconditionFailed: 503,
     ModelFailed: 502,
 }
 DAY_S = 86_400
 QUOTA_EXCEEDED = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-_PUBLIC_DETAILS = {Unavailable: "A part of the service does not answer. Please try again.",
-            ModelFailed: "The language model gave no usable answer."}  # fmt: skip
+_PUBLIC_DETAILS = {
+    Unavailable: "A part of the service does not answer. Please try again.",
+    PreconditionFailed: "Something else changed this at the same time. Please try again.",
+    ModelFailed: "The language model gave no usable answer.",
+}
 
 
 class RequestRejected(Exception):
@@ -91,19 +96,20 @@ def to_problem(error: KeepsakeError) -> JSONResponse:
     error_type = next((k for k in STATUS_BY_ERROR if isinstance(error, k)), None)
     if error_type is None:
         return build_problem(500, "Internal Server Error")
+    status = STATUS_BY_ERROR[error_type]
     detail = _PUBLIC_DETAILS.get(error_type, str(error))
-    headers, extensions = _build_headers(error), _build_extensions(error)
-    return build_problem(STATUS_BY_ERROR[error_type], detail, headers=headers, **extensions)
+    headers, extensions = _build_headers(error, status), _build_extensions(error)
+    return build_problem(status, detail, headers=headers, **extensions)
 
 
-def _build_headers(error: KeepsakeError) -> Mapping[str, str]:
+def _build_headers(error: KeepsakeError, status: int) -> Mapping[str, str]:
     headers = {}
     if isinstance(error, TooMany):
         headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, QuotaExceeded):
         headers |= _build_quota_headers(error)
-    if isinstance(error, Unavailable):
-        headers["Retry-After"] = str(ceil(error.retry_after_s or 1))
+    if status == 503:
+        headers["Retry-After"] = str(ceil(getattr(error, "retry_after_s", None) or 1))
     if isinstance(error, NotAuthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     return headers

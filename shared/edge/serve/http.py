@@ -162,13 +162,22 @@ def _build_endpoint(
             return await _compress(request, answer)
         except RequestRejected as rejection:
             return rejection.response
-        except KeepsakeError as error:
-            telemetry.add_fields(error=type(error).__name__)
-            return to_problem(error)
-        except Exception:  # noqa: BLE001 - the last one who can still answer in our words
-            return _answer_unhandled()
+        except Exception as error:  # noqa: BLE001 - the last one who can still answer in our words
+            expected = _find_expected(error)
+            if expected is None:
+                return _answer_unhandled()
+            telemetry.add_fields(error=type(expected).__name__)
+            return to_problem(expected)
 
     return handle
+
+
+def _find_expected(error: Exception) -> KeepsakeError | None:
+    """Return the error of ours that ended a request, also where it ended parts of it that ran beside one another."""
+    if isinstance(error, ExceptionGroup):
+        expected, rest = error.split(KeepsakeError)
+        return _find_expected(expected.exceptions[0]) if expected and rest is None else None
+    return error if isinstance(error, KeepsakeError) else None
 
 
 async def _compress(request: Request, answer: Response) -> Response:

@@ -36,6 +36,26 @@ async def create_chat(http: httpx.AsyncClient, title: str, app_id: str | None = 
     return str(response.json()["id"])
 
 
+@pytest.mark.parametrize("mode", ["managed", "incognito", "client_encrypted"])
+async def test_a_chat_that_is_begun_again_under_its_key_is_one_chat_t15(
+    world: ChatFixture, mode: str
+) -> None:
+    async def begin(http: httpx.AsyncClient, key: str, **fields: Any) -> str:
+        body = {"storage_mode": mode, **fields}
+        answer = await http.post(SESSIONS, json=body, headers={"Idempotency-Key": key})
+        assert answer.status_code == 200
+        return str(answer.json()["id"])
+
+    async with open_chat(world.deps()) as http:
+        first, second = [await begin(http, "phone-1") for _ in range(2)]
+        others = [await begin(http, "phone-2"), await begin(http, ""), await begin(http, "")]
+    async with open_chat(world.deps(), uid=EVE) as http:
+        others.append(await begin(http, "phone-1"))
+
+    assert first == second
+    assert len({first, *others}) == 5
+
+
 async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: ChatFixture) -> None:
     async with open_chat(world.deps()) as http:
         chat = (await http.post(SESSIONS, json={})).json()

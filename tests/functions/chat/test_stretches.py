@@ -51,11 +51,11 @@ from tests.functions.chat.chats import (
     load_session,
     store_messages,
 )
-from tests.functions.chat.consent.test_polarity import read_as
 from tests.functions.chat.library import store_memories
 from tests.functions.chat.test_crisis_gate import CERTAIN
 from tests.functions.chat.test_message_routes import ask, open_chat
 from tests.functions.chat.test_turn import build_app
+from tests.shared.library.test_polarity import read_as
 
 T = TypeVar("T")
 NOW = FixedClock().now()

@@ -83,7 +83,7 @@ REPEATABLE = {
         "/v2/messages/{id}/versions",
         "/v2/messages/{id}/resend",
     },
-    "chats without a word yet, of which no answer may be stored where they are incognito": {
+    "chats, which are found again by the same key: no answer may be stored of those that are incognito": {
         "/v2/chat-sessions",
     },
     "sound, of which nothing is stored but the question that it becomes": {

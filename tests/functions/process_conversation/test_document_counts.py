@@ -1,17 +1,21 @@
 """Documents that a processed conversation reads and writes, as Firestore bills them (D11)."""
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from functions.process_conversation.processing.extract_content import MAX_OPEN_TASKS
 from shared import telemetry
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.metered_documents import MeteredDocuments
 from shared.data.conversations.conversations import conversation_path, tombstone_path
 from shared.data.stores import Stores
-from shared.domain.ids import ConversationId
+from shared.data.tasks.action_items import MAX_ALIKE
+from shared.domain.ids import ActionItemId, ConversationId
 from shared.domain.store.documents import Set
+from shared.domain.tasks.action_item import ActionItem
 from tests.fakes import ScriptedModel
 from tests.fixtures.processing import (
     ALICE,
@@ -95,6 +99,32 @@ async def test_known_facts_cost_one_read_each_d11(database: SqliteDatabase) -> N
     cost = await process_one(world)
 
     assert cost.reads <= 13
+
+
+@pytest.mark.parametrize("due_at", [None, "2026-03-09"], ids=["at any time", "at one time"])
+async def test_a_task_costs_few_reads_however_many_say_the_same_d11(
+    database: SqliteDatabase, due_at: str | None
+) -> None:
+    output = build_extraction_output(action_items=[{**TASK, "due_at": due_at}])
+    world = open_world(database, output)
+    stores = Stores(world.documents)
+    for n in range(MAX_OPEN_TASKS + 40):
+        due = START + timedelta(days=90 + n)
+        task = ActionItem(
+            id=ActionItemId(f"task-{n}"),
+            description=TASK["description"],
+            created_at=START,
+            updated_at=START,
+            due_at=due,
+            owner="other",
+        )
+        await stores.action_items.add(ALICE, task)
+    await stores.conversations.add(ALICE, HANDED_IN)
+
+    cost = await process_one(world)
+
+    assert cost.reads <= 11 + MAX_OPEN_TASKS + MAX_ALIKE
+    assert len(await stores.action_items.list_for_conversation(ALICE, TALK)) == 1
 
 
 async def test_corrected_facts_cost_nothing_d11(database: SqliteDatabase) -> None:

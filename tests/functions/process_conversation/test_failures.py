@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -103,7 +104,7 @@ async def test_a_malformed_word_on_discarding_loses_nothing(reply: Any) -> None:
 
 async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(database):
     script = build_script(build_outputs())
-    script[EXTRACTION].insert(0, ModelFailed("refused"))
+    script[EXTRACTION].insert(0, ModelFailed("refused", reason="other"))
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
@@ -116,12 +117,71 @@ async def test_a_retry_after_a_failure_completes_and_forgets_the_reason_u9(datab
 
     after = ConversationOut.of(await world.load_conversation())
     assert failed.model_dump()["failure"] == {
-        "reason": "malformed_answer",
+        "reason": "other",
         "detail": "The language model gave no usable answer.",
         "can_retry": True,
     }
     assert rows
     assert (after.status, after.failure) == ("completed", None)
+
+
+NULLS: dict[str, Any] = dict.fromkeys(build_structure_output())
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [ModelFailed("no JSON")],
+        [{"structure": NULLS, "memories": None}] * 2,
+        [{"structure": {}, "memories": [{"content": None}]}] * 2,
+        [NULLS] * 2,
+    ],
+    ids=["nonsense", "nulls", "nothing in it", "bare nulls"],
+)
+async def test_nonsense_of_a_model_leaves_a_title_and_an_overview_in_the_words_that_were_said_u9(
+    database, replies: list[Any]
+):
+    world = build_processing_fixture(database, JunkModel(replies))
+    talk = build_test_conversation()
+
+    await deliver(world, talk)
+
+    stored = await world.load_conversation()
+    spoken = " ".join(segment.text for segment in talk.transcript_segments)
+    assert stored.status == "completed"
+    assert stored.structured.title.rstrip(".!?") in spoken
+    assert stored.structured.title
+    assert stored.structured.overview
+    assert stored.structured.action_items == ()
+    assert stored.dropped_memories in ({"unread": 1}, {"not_meant": 1})
+    assert await world.search_ids("peanuts") == [TALK]
+
+
+async def test_what_is_whole_of_an_answer_is_kept_u9(database):
+    structure = {**build_structure_output(), "title": None, "overview": ["They", "met."]}
+    replies = [{"structure": structure, "memories": []}] * 2
+    world = build_processing_fixture(database, JunkModel(replies))
+
+    await deliver(world, build_test_conversation())
+
+    stored = (await world.load_conversation()).structured
+    assert stored.title
+    assert stored.overview
+    assert [item.description for item in stored.action_items] == [
+        item["description"] for item in structure["action_items"]
+    ]
+
+
+async def test_nonsense_takes_nothing_away_that_an_earlier_answer_brought_u9(database):
+    world = build_processing_fixture(database, JunkModel([build_outputs()]))
+    await deliver(world, build_test_conversation())
+    before = await world.load_conversation()
+    await world.deps.stores.conversations.reopen(ALICE, TALK, now=world.clock.now())
+
+    await world.deliver({"uid": ALICE, "conversation_id": TALK})
+
+    after = await world.load_conversation()
+    assert (after.status, after.structured) == ("failed", before.structured)
 
 
 async def test_in_an_outage_it_is_found_and_goes_on_by_itself(database):
@@ -141,7 +201,7 @@ async def test_in_an_outage_it_is_found_and_goes_on_by_itself(database):
 
 
 async def test_a_failed_conversation_leaves_no_rows_when_it_is_deleted(database):
-    script = {EXTRACTION: [ModelFailed("refused")]}
+    script = {EXTRACTION: [ModelFailed("refused", reason="other")]}
     with ScriptedModel(answers=script) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())

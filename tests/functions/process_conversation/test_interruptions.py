@@ -1,6 +1,7 @@
 """Interruptions: a crash, an outage or an edit between any two steps leads to the same end state."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,16 @@ from hypothesis import strategies as st
 
 from functions.process_conversation.upkeep.sweep import sweep
 from shared.adapters.embedded.sqlite_vectors import SqliteVectors
+from shared.data.memories.memories import memory_path
 from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import ModelFailed, Unavailable
+from shared.domain.ids import ConversationId
 from shared.domain.models.model import ModelFacts
+from shared.domain.store.documents import Delete
 from shared.library.owner_memories import delete_memory
+from tests.fakes import ScriptedModel
 from tests.fault_injection import Crash, WatchedPort
 from tests.fixtures.processing import (
     ALICE,
@@ -25,6 +30,7 @@ from tests.fixtures.processing import (
     build_extraction_output,
     build_memory_output,
     build_processing_fixture,
+    build_script,
     build_test_conversation,
 )
 from tests.fixtures.storage import MemoryDatabase
@@ -102,7 +108,7 @@ class RefusingModel(EchoModel):
 
     async def complete_structured(self, role: str, prompt: Any, schema: Any) -> Any:
         if prompt.data["transcript"][0]["text"].startswith("Old"):
-            raise ModelFailed("no")
+            raise ModelFailed("no", reason="other")
         return await super().complete_structured(role, prompt, schema)
 
 
@@ -397,3 +403,47 @@ async def test_late_rows_of_a_failed_attempt_are_corrected_by_a_redelivery_p29(d
     await deliver_until_idle(other, message)
 
     assert await other.load_everything() == expected
+
+
+MAX_CALLS = 80
+HOMES = ("Bergen", "Bonn")
+
+
+async def test_a_fact_that_goes_while_it_becomes_true_again_is_a_reason_to_try_again_c63():
+    """No other error leaves an attempt, whenever its owner deletes what a changed conversation no longer corrects."""
+    for at in range(1, MAX_CALLS):
+        is_cut, facts = await correct_no_more(at)
+        if not is_cut:
+            break
+        assert facts == ["User is allergic to peanuts"]
+    assert 10 < at < MAX_CALLS - 1
+    assert sorted(facts) == ["User is allergic to peanuts", "User lives in Bergen"]
+
+
+async def correct_no_more(at: int) -> tuple[bool, list[str]]:
+    """Change a conversation that corrected a fact, which goes before call number `at`; return whether it did, and all facts."""
+    facts = [build_memory_output(f"User lives in {home}", exclusive_key="home") for home in HOMES]
+    outputs = map(build_extraction_output, [*facts, build_memory_output()])
+    with (
+        closing(MemoryDatabase()) as database,
+        ScriptedModel(answers=build_script(*outputs)) as model,
+    ):
+        cut = Interruption(at=0, action=lambda: forget_bergen(world), after=False)
+        world = build_processing_fixture(database, model, cut.wrap)
+        await world.write(build_test_conversation(id=ConversationId("first")))
+        await world.write(build_test_conversation("I live in Bonn. I'm allergic to peanuts."))
+        await world.deliver_all()
+        await world.write(build_test_conversation("I'm allergic to peanuts."))
+        [message] = await world.run_trigger()
+        cut.calls, cut.at = 0, at
+        with suppress(Unavailable):
+            await world.deliver(message)
+        await world.deliver(message)
+        memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+        return cut.done, [memory.content for memory in memories]
+
+
+async def forget_bergen(world: ProcessingFixture) -> None:
+    for memory in await Stores(world.documents).memories.list_all(ALICE, limit=9):
+        if "Bergen" in memory.content:
+            await world.documents.write(Delete(memory_path(ALICE, memory.id)))

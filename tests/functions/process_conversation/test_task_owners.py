@@ -10,8 +10,18 @@ from functions.process_conversation.processing.model_outputs import ActionItemOu
 from functions.process_conversation.processing.task_owner import decide_owner, find_voices
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.conversations.conversation import Segment
+from tests.fakes import ScriptedModel
 from tests.fixtures.library import BODY, CONVERSATIONS, build_client
-from tests.fixtures.processing import ALICE, TALK, ProcessingFixture, build_processing_fixture
+from tests.fixtures.processing import (
+    ALICE,
+    TALK,
+    ProcessingFixture,
+    build_extraction_output,
+    build_memory_output,
+    build_processing_fixture,
+    build_script,
+    build_test_conversation,
+)
 
 TASKS = "/v1/action-items"
 FILLER = "We talked about the garden fence and the neighbours for a long while. " * 8
@@ -160,10 +170,35 @@ def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
     speakers, answer, owner
 ) -> None:
     segments = [Segment(text="x", speaker=s.rstrip("*"), is_user=s.endswith("*")) for s in speakers]
+    talk = build_test_conversation(transcript_segments=tuple(segments))
     output = ActionItemOutput.model_validate({"description": "Do it", **answer})
 
     decided = decide_owner(
-        find_voices(segments, ["Alex Weber", "田中 太郎", "김 민수", "Inês Dias"]), output
+        find_voices(talk, ["Alex Weber", "田中 太郎", "김 민수", "Inês Dias"]), output
     )
 
     assert (decided.owner, decided.name) == owner
+
+
+@pytest.mark.parametrize(
+    ("text_source", "is_own"),
+    [("audio_transcript", True), (None, True), ("message", False), ("other_text", False)],
+)
+async def test_a_text_that_may_be_anybodys_says_nothing_of_the_owner_i3(
+    database, text_source, is_own
+):
+    said = "I'm allergic to peanuts, and I will call the printer."
+    talk = build_test_conversation(
+        transcript_segments=(Segment(text=said),), external_data={"text_source": text_source}
+    )
+    answer = build_extraction_output(
+        build_memory_output(), action_items=[{"description": "Call the printer", "owner": "me"}]
+    )
+    with ScriptedModel(answers=build_script(answer)) as model:
+        world = build_processing_fixture(database, model)
+        await world.deps.stores.conversations.add(ALICE, talk)
+        await world.deliver_all()
+
+    memories = await world.deps.stores.memories.list_newest(ALICE, limit=9)
+    [task] = await world.deps.stores.action_items.list_newest(ALICE, limit=9)
+    assert (len(memories), task.owner) == ((1, "me") if is_own else (0, "unknown"))

@@ -614,6 +614,16 @@ async def test_an_answer_without_an_end_is_read_as_far_as_it_came_n1(server, mod
 BEGUN = '{"items": [{"title": "milk"}, {"title": "of'
 
 
+async def test_an_answer_that_its_server_cut_without_a_word_is_asked_for_again_then_read_as_far_as_it_came_n1(
+    server, model
+):
+    server.play(Script(schema="items", text=BEGUN), Script(schema=IN_WORDS, text=BEGUN))
+
+    answer = await model.complete_structured("fast", CUT, Items)
+
+    assert [item.title for item in answer.items] == ["milk"]
+
+
 @pytest.fixture
 async def narrow_model(server: ScriptedOpenai) -> AsyncIterator[OpenaiModel]:
     """A model of 4,096 tokens, whose answers have 1,024."""

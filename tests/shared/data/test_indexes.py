@@ -172,7 +172,7 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     await memories.list_superseded_by(ANN, [MemoryId("m1")])
     await memories.list_repeated_in(ANN, ConversationId("c1"))
     await memories.find_conflicting(ANN, [FACT])
-    await ActionItems(documents).list_open_by_wording(ANN, ["call bob"])
+    await ActionItems(documents).list_open_alike(ANN, "call bob", NOON)
     for records in (memories, ActionItems(documents), stores.arcs):
         await records.list_created_between(ANN, NOON, NOON, limit=20)
     await stores.merges.list_undoable(ANN, NOON)

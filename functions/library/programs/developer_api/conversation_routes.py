@@ -88,7 +88,7 @@ async def get_conversation(
 async def add_text(
     deps: LibraryDeps, call: CreatingCall[DeveloperTextIn, None, KeyOwner]
 ) -> ConversationCreatedOut:
-    """Make each line a piece of speech of one speaker, who is not taken for the owner."""
+    """Make each line a piece of speech of one speaker: the owner in an `audio_transcript`, else anybody."""
     body = call.body
     lines = filter(None, map(str.strip, body.text.splitlines()))
     fields = {

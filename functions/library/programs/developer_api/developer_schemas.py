@@ -194,7 +194,10 @@ class NewConversation(Wire):
 
 
 class DeveloperTextIn(NewConversation):
-    """A text as a conversation; `text_source_spec` says more about its origin."""
+    """A text as a conversation; `text_source_spec` says more about its origin.
+
+    An `audio_transcript` is the owner's note. Anybody may have written the others: no fact or task of theirs is the owner's.
+    """
 
     text: Annotated[
         str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS)

@@ -4,12 +4,14 @@ import traceback
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+import anyio
 import httpx
 import pytest
 
 from shared.adapters.embedded.local_identity import LocalIdentity
 from shared.data.store.codec import MalformedDocument, load
 from shared.domain.account.profile import Profile
+from shared.domain.errors import AccountErased, AlreadyExists, PreconditionFailed, Unavailable
 from shared.domain.store.documents import Document
 from shared.edge.declare.routes import Call, route
 from shared.edge.serve.http import build_application
@@ -32,6 +34,24 @@ async def fail(_deps: FakeAuthDeps, _call: Call) -> None:
     raise RuntimeError("her diagnosis")
 
 
+RACES = {"changed": PreconditionFailed, "there": AlreadyExists, "erased": AccountErased}
+
+
+@route("GET", "/races/{kind}", "Lose a race", access="anyone")
+async def lose_race(_deps: FakeAuthDeps, call: Call) -> None:
+    raise RACES[call.path["kind"]]("users/ann/memories/m1")
+
+
+@route("GET", "/parts", "Fail in parts that run beside one another", access="anyone")
+async def fail_in_parts(_deps: FakeAuthDeps, _call: Call) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_fail_in_time)
+
+
+async def _fail_in_time() -> None:
+    raise Unavailable("the store is away")
+
+
 @route("POST", "/", "Serve our other functions", access="service")
 async def serve_internally(_deps: FakeAuthDeps, _call: Call) -> None:
     raise AssertionError("nobody but a service of ours gets here")
@@ -44,10 +64,31 @@ async def list_orders(_deps: FakeAuthDeps, call: Call) -> list[str]:
 
 @pytest.fixture
 async def http() -> AsyncIterator[httpx.AsyncClient]:
-    routes = (fail, list_orders, serve_internally)
+    routes = (fail, fail_in_parts, lose_race, list_orders, serve_internally)
     transport = httpx.ASGITransport(build_application("shop", routes, FakeAuthDeps()))
     async with httpx.AsyncClient(transport=transport, base_url="http://shop") as client:
         yield client
+
+
+@pytest.mark.parametrize("kind", ["changed", "there"])
+async def test_who_lost_a_race_is_told_to_try_again(http: httpx.AsyncClient, kind: str):
+    answer = await http.get(f"/races/{kind}")
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+    detail = "Something else changed this at the same time. Please try again."
+    assert answer.json()["detail"] == detail
+
+
+async def test_what_failed_in_a_part_is_told_as_if_it_were_the_whole(http: httpx.AsyncClient):
+    answer = await http.get("/parts")
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+
+
+async def test_an_erased_account_is_gone_for_good(http: httpx.AsyncClient):
+    answer = await http.get("/races/erased")
+
+    assert (answer.status_code, "retry-after" in answer.headers) == (410, False)
 
 
 async def test_an_unhandled_error_is_a_problem_without_details(http: httpx.AsyncClient):

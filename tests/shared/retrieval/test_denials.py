@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from functions.chat.consent.denials import list_examples, load_table, measure_denial
 from shared.adapters.embedded.local_embedder import load_encoder
+from shared.retrieval.denials import list_examples, load_table, measure_denial
 
 DENIES = 0.5
 UNSEEN = {

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from anyio import to_thread
 
-from functions.chat.consent.denials import list_examples, load_table
-from functions.chat.consent.polarity import is_of_one_polarity
-from functions.chat.consent.proof import find_bearing_clause
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.data.search.question_meaning import QuestionMeanings
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
+from shared.library.polarity import is_of_one_polarity
 from shared.ports import EncodeQuestion
+from shared.retrieval.denials import list_examples, load_table
+from shared.retrieval.proof import find_bearing_clause
 from tests.fixtures.encoder import needs_encoder
 
 QUIT, WORKS, LEFT = "I quit my job at Siemens", "User works at Siemens", "User left Siemens"

@@ -28,6 +28,8 @@ _FREQUENT_AMOUNTS = "one two three four five six ten few several first second"
 _OWNER = "user owner"
 """Statements call the owner so, who says “I”."""
 _NUMBER_EDGE = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+_HALF_DAY = 12
+_NUMBER = re.compile(r"\d+(?:[.,’'\u00a0\u202f]\d{3})*")
 _CLAUSE_END = re.compile(r"[.!?,;:…\n。！？，；：、]+(?!\d)")
 _CONTRACTION = re.compile(
     "(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n'?t"
@@ -59,6 +61,20 @@ def proves(quote: str, statement: str) -> bool:
                 return False
     amounts = _list_signs_of_amounts(statement) - _list_signs_of_amounts(quote)
     return bool(wanted) and not amounts and found >= MIN_SHARE * wanted
+
+
+def share_word(quote: str, statement: str) -> bool:
+    """Tell whether one word that means something stands in both, in any form."""
+    said = [term for clause, _ in _split_clauses(quote) for term in clause]
+    stated = (term for clause, _ in _split_clauses(statement) for term in clause)
+    return any(_is_like(term, each) for term in stated for each in said)
+
+
+def names_other_numbers(quote: str, statement: str) -> bool:
+    """Tell whether words that give numbers in digits give others than a statement; spelled out, nothing compares them."""
+    said, stated = map(_list_numbers, (quote, statement))
+    evening = {str(int(hour) + _HALF_DAY) for hour in said if len(hour) < 3}
+    return bool(said) and not stated <= said | evening
 
 
 def find_bearing_clause(quote: str, statement: str) -> str:
@@ -131,6 +147,15 @@ def _is_like(term: str, other: str) -> bool:
 def _are_forms(term: str, other: str) -> bool:
     pairs = takewhile(lambda pair: pair[0] == pair[1], zip(term, other, strict=False))
     return sum(1 for _ in pairs) >= max(MIN_BEGINNING, MIN_SHARE * max(len(term), len(other)))
+
+
+def _list_numbers(text: str) -> set[str]:
+    """Return the numbers of a text, without what parts their digits and what stands behind their point."""
+    found = (
+        "".join(str(unicodedata.decimal(s)) for s in n if s.isdecimal())
+        for n in _NUMBER.findall(text)
+    )
+    return {digits.lstrip("0") for digits in found} - {""}
 
 
 def _list_signs_of_amounts(text: str) -> set[str]:

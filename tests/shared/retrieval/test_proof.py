@@ -2,7 +2,7 @@
 
 import pytest
 
-from functions.chat.consent.proof import is_proved, proves
+from shared.retrieval.proof import is_proved, proves
 
 
 @pytest.mark.parametrize(
