@@ -163,6 +163,7 @@ async def test_a_wav_is_written_down_in_the_language_that_the_app_names_p22(
             language: str | None = None,
             voices: Sequence[Voice] = (),
             hint: str = "",
+            is_draft: bool = False,
         ) -> Transcription:
             asked.append((language, sound == WAV))
             return Transcription(utterances=(), language="de")
