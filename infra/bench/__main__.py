@@ -85,7 +85,7 @@ async def _measure_streams() -> list[Figure]:
             *await streams.measure_calls_in_series(ours, model),
             *await measure_tool_cycle(ours, model),
             *await measure_reads_before_first_call(),
-            *await streams.measure_throughput(ours, baseline),
+            *await streams.measure_throughput(ours, baseline, model),
         ]
 
 

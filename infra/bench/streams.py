@@ -68,12 +68,14 @@ async def measure_calls_in_series(ours: ServerProcess, model: ServerProcess) -> 
     return [Figure("model calls before the first token", answer["after"], target=0)]
 
 
-async def script_after_turn(model: ServerProcess) -> None:
-    """Run the work after a turn, which a real model does beside the next question."""
-    await request(model.port, "POST", "/script", _AFTER_TURN_SCRIPTS)
+async def script_after_turn(model: ServerProcess, *scripts: Mapping[str, Any]) -> None:
+    """Run the work after a turn, which a real model does beside the next question; and play `scripts`."""
+    await request(model.port, "POST", "/script", [*_AFTER_TURN_SCRIPTS, *scripts])
 
 
-async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> list[Figure]:
+async def measure_throughput(
+    ours: ServerProcess, baseline: ServerProcess, model: ServerProcess
+) -> list[Figure]:
     """Run 40 streams at the same time, ours and the baseline alternating, with short and long answers.
 
     Nobody asked these questions before: each has to be encoded, as what people ask has.
@@ -84,7 +86,7 @@ async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> li
     tokens = [await sign_in(ours.port, f"bench-{n}") for n in range(_STREAMS)]
     rounds = [
         [
-            await _run_round(server, signed_in, length)
+            await _run_round(server, signed_in, length, model)
             for length in (_TOKENS, _LONG_TOKENS)
             for server, signed_in in ((ours, tokens), (baseline, [""] * _STREAMS))
         ]
@@ -122,11 +124,15 @@ async def measure_throughput(ours: ServerProcess, baseline: ServerProcess) -> li
 
 
 async def _run_round(
-    server: ServerProcess, tokens: Sequence[str], length: int
+    server: ServerProcess, tokens: Sequence[str], length: int, model: ServerProcess
 ) -> tuple[float, float]:
-    """Stream as many answers of `length` tokens; return tokens a second and CPU microseconds a token."""
-    script = f'[[script {{"tokens": {length}}}]]'
-    questions = [f"Tell me of {secrets.token_hex(4)}. {script}" for _ in tokens]
+    """Stream as many answers of `length` tokens; return tokens a second and CPU microseconds a token.
+
+    The model is told beforehand what to answer: a question that says so would be twice as long to encode.
+    """
+    await request(model.port, "DELETE", "/requests")
+    await script_after_turn(model, {"tokens": length, "sticky": True})
+    questions = [f"Tell me of {secrets.token_hex(4)}." for _ in tokens]
     cpu, started = server.cpu_s, time.perf_counter()
     answers = await asyncio.gather(
         *(
