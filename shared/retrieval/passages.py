@@ -53,8 +53,7 @@ def find_passage(quote: str, text: str, start: int = 0) -> tuple[int, int] | Non
     """Return where the words of a quotation stand in a text, in their order and whole; None where they do not."""
     wanted = [word.folded for word in _list_words(quote)]
     words = [word for word in _list_words(text) if word.start >= start]
-    last = len(words) - len(wanted)
-    for n in range(last + 1 if wanted else 0):
+    for n in range(len(words) if wanted else 0):
         run = words[n : n + len(wanted)]
         if [word.folded for word in run] == wanted:
             return run[0].start, run[-1].end

@@ -213,7 +213,6 @@ def build_known_text(
     if room < MAX_TOKENS:
         excerpts = pack_excerpts(excerpts, room * MAX_PASSAGE_TOKENS // MAX_TOKENS)
     facts = _fit_facts(known, zone, room * MAX_FACT_TOKENS // MAX_TOKENS)
-    talked = known.arc.summary if known.arc is not None else ""
     documents = {
         numbering.assign(build_card(excerpt.conversation)): excerpt for excerpt in excerpts
     }
@@ -221,7 +220,7 @@ def build_known_text(
     lines = [
         *chain.from_iterable(described.values()),
         *(["facts:", *facts] if facts else []),
-        *([f"last talk{_name_origin(known.arc)}: {_to_line(talked)}"] if talked else []),
+        *_describe_talk(known.arc),
     ]
     if not lines:
         return NOTHING_WRITTEN
@@ -277,9 +276,10 @@ def _describe_fact(fact: Memory, zone: ZoneInfo) -> str:
     return ", ".join(filter(None, [since, describe_origin(fact.read_kinds)]))
 
 
-def _name_origin(arc: Arc | None) -> str:
-    origin = describe_origin(arc.read_kinds) if arc is not None else ""
-    return f" ({origin})" if origin else ""
+def _describe_talk(arc: Arc | None) -> Iterator[str]:
+    if arc is not None and arc.summary:
+        origin = describe_origin(arc.read_kinds)
+        yield f"last talk{f' ({origin})' if origin else ''}: {_to_line(arc.summary)}"
 
 
 def _name_writer(app_id: str | None) -> str:

@@ -55,9 +55,8 @@ def split_period(period: PeriodName, now: datetime, zone: ZoneInfo) -> list[Span
 
 def _list_hours(now: datetime, zone: ZoneInfo) -> Iterator[Span]:
     """A day has 23 or 25 hours where the clocks change."""
-    day = now.astimezone(zone).date()
-    begin, end = _find_begin(day, zone), _find_begin(day + timedelta(days=1), zone)
-    while begin < end:
+    begin = _find_begin(now.astimezone(zone).date(), zone)
+    while begin < now:
         name = begin.astimezone(zone).replace(tzinfo=None).isoformat()
         yield Span(name=name, begin=begin, end=begin + HOUR)
         begin += HOUR

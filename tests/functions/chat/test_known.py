@@ -160,6 +160,7 @@ async def test_a_follow_up_is_read_with_the_question_before_it_e3(world: ChatFix
         ("And Ben?", None, False),
         ("Thanks", None, False),
         ("And Ben?", {"library": 0.6, "general": 0.4}, True),
+        ("And Ben Miller?", {"library": 0.6, "general": 0.4}, True),
         ("Thanks", {"library": 0.1, "general": 0.9}, False),
         (ABOUT_LISBON, {"library": 1.0, "general": 0.0}, False),
     ],

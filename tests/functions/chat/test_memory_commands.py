@@ -13,7 +13,7 @@ from functions.chat.deps import ChatDeps
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
 from shared.domain.chats.arc import Arc, Statement
-from shared.domain.chats.chat import LISTED_KEY, Message, build_session
+from shared.domain.chats.chat import Message, build_session
 from shared.domain.chats.chat_notes import ChatNotes
 from shared.domain.ids import ArcId, MemoryId, MessageId, SessionId
 from shared.domain.memories.memory import HOLD_TIME
@@ -428,7 +428,7 @@ def build_list(count: int) -> Message:
         text="Which?",
         sender="ai",
         created_at=NOW,
-        metadata={LISTED_KEY: {"items": [f"memory/{n}" for n in range(count)], "is_choice": True}},
+        metadata={"listed": {"items": [f"memory/{n}" for n in range(count)], "is_choice": True}},
     )
 
 

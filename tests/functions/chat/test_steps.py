@@ -133,6 +133,12 @@ def test_stored_steps_fit_their_bounds_with_a_note_where_they_are_cut(
     assert all(len(c.arguments) <= MAX_ARGUMENTS_CHARS + len(CUT_NOTE) for c in calls)
 
 
+def test_steps_that_just_fit_are_stored_whole_x33() -> None:
+    text = "x" * MAX_STEPS_CHARS
+
+    assert list(collect_steps([ReasoningText(text)])) == [ReasoningStep(text=text)]
+
+
 def build_answer(*steps: Step, **changes: Any) -> Message:
     fields: dict[str, Any] = {"text": "On Friday.", "sender": "ai", **changes}
     return Message(

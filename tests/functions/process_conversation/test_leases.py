@@ -118,7 +118,7 @@ def test_a_lease_lasts_exactly_as_long_as_beats_come_in_time(
 
 
 @given(pause_s=st.floats(0, 3 * TTL_S))
-def test_no_beat_extends_what_ended_or_was_taken_over(pause_s: float) -> None:
+def test_no_beat_extends_what_ended_and_nothing_ends_what_was_taken_over(pause_s: float) -> None:
     claim = start_claim("first")
     now = START + timedelta(seconds=pause_s)
     successor = acquire(claim, attempt="second", content_hash="new", message_hash="new", now=START)
@@ -129,6 +129,7 @@ def test_no_beat_extends_what_ended_or_was_taken_over(pause_s: float) -> None:
         claim, claim, START, OUTAGE
     )
     assert extend(successor, "first", now).lease_until == successor.lease_until
+    assert release(successor, claim, START, OUTAGE).lease_until == successor.lease_until
 
 
 def test_two_beats_may_be_missed():

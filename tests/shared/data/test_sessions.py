@@ -195,6 +195,7 @@ async def test_what_was_derived_of_a_chat_is_forgotten_and_nothing_else_c52(
     noted = replace(
         chat("a", 1, starred=True),
         title="Inhalers",
+        title_kinds=("mail",),
         summary="About inhalers.",
         summarised_until=message(3).position,
         summarised_files=(FileId("leaflet"),),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.domain.ids import PersonId
 from shared.domain.store.vectors import SparseVector
 from shared.retrieval.chunking import Chunk
 from shared.retrieval.query import parse_query
@@ -117,6 +118,12 @@ def test_a_speakers_name_in_a_summary_counts_only_as_a_marker():
         "Ann", encode_text("Ann likes herons", speakers=["Ann"])
     ) == MARKER_WEIGHT * get_term_weight("ann")
     assert dot("Ann", encode_text("Ann likes herons")) > MARKER_WEIGHT * get_term_weight("ann")
+
+
+def test_the_name_of_a_person_who_is_called_is_left_out_and_no_other_word():
+    said = encode_text("Ann, water the garden", people={PersonId("p1"): "Ann"})
+
+    assert dot("garden", said) == score("garden", "water the garden")
 
 
 def test_an_unnamed_speaker_gets_no_name_term():

@@ -10,19 +10,23 @@ from shared.retrieval.word_forms import has_forms, list_all_forms, list_forms
     ("word", "language", "forms"),
     [
         ("l'oreille", "fr", ["oreil"]),
-        ("d'ó", "ga", ["o"]),  # a letter is no word to cut off to
+        ("b'fhéidir", "ga", ["feidir"]),
+        ("c'è", "it", ["ce"]),  # a letter is no word to cut off to
         ("istanbul'da", "tr", ["istanbul"]),
         ("'da", "tr", ["da"]),
         ("o'neill", "de", ["oneill"]),
         ("وكتب", "ar", ["كتب"]),
+        ("وبيت", "ar", ["وبي", "بيت"]),
         ("وكت", "ar", ["وكت"]),  # a word has three letters at least
         ("ולכשבית", "he", ["ולכשבית", "לכשבית", "כשבית", "שבית"]),  # three letters at most
         ("והב", "he", ["והב", "הב"]),
         ("וה", "he", ["וה"]),
         ("häuser", "de-AT", ["haus"]),
         ("husene", "nb", ["hus"]),
+        ("łódź", "pl", ["lodz"]),
         ("кућама", "hr", ["kuc"]),
         ("дома", "en", ["дом"]),
+        ("घरों", "en", ["घर"]),
         ("houses", "en", []),
         ("2026", "de", []),
     ],

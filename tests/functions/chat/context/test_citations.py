@@ -114,7 +114,7 @@ def test_every_split_gives_the_same_text_and_the_same_citations_x39(
 
 
 def test_a_marker_that_arrives_in_two_pieces_is_a_citation_x39() -> None:
-    answer = "Rome [2], then Lisbon [1, 3] and Porto [3]."
+    answer = "Rome [2], then `````` Lisbon [1, 3] and Porto [3]."
     rewritten = rewrite_answer(answer)
 
     halves = [rewrite_answer(answer[:place], answer[place:]) for place in range(len(answer))]

@@ -24,7 +24,7 @@ from shared.domain.chats.chat import (
 )
 from shared.domain.files.file import File
 from shared.domain.ids import ConversationId, FileId, MessageId
-from shared.domain.models.model import AssistantTurn, UserText
+from shared.domain.models.model import AssistantTurn, Picture, UserText
 from shared.domain.value import value
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -36,7 +36,8 @@ def give(name: str) -> FileText:
     file = File(
         id=FileId(name), created_at=NOW, name=name, size=1, parts=(), media_type="text/plain"
     )
-    return FileText(file=file, text=f"This is {name}.")
+    picture = Picture(content=name.encode(), media_type="image/webp", tokens=9)
+    return FileText(file=file, text=f"This is {name}.", picture=picture)
 
 
 def attach(number: int, names: list[str]) -> Message:
@@ -88,6 +89,16 @@ def test_a_number_opens_the_document_that_the_model_is_given_under_it_x40(
     shown = list_given(context)
     assert {name for _, name in shown} == {*project, *question, *(n for m in history for n in m)}
     assert shown == {(n, source.id) for n, source in context.numbering.sources.items()}
+
+
+@given(FILES, FILES)
+def test_every_picture_of_the_project_and_of_the_question_is_given_once_x12(
+    project: list[str], question: list[str]
+) -> None:
+    context = build_turn([], project, question)
+
+    shown = sorted(each.picture.content.decode() for each in context.pictures)
+    assert shown == sorted({*project, *question})
 
 
 @value

@@ -1,6 +1,7 @@
 """Reductions: whatever a turn holds, no request is larger than its window (N2, X27)."""
 
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -118,6 +119,43 @@ def test_what_others_wrote_is_cut_before_the_owners_words_n2() -> None:
     assert texts[-1].endswith("page end\n\nWhy?")
 
 
+@pytest.mark.parametrize("block", ["known", "similar_chats", "page"])
+def test_what_others_wrote_makes_room_for_the_history_n2(block: str) -> None:
+    """It would fit beside the question alone."""
+    said = UserText(text="said " * 500)
+    texts: dict[str, Any] = {block: "other " * 1_800}
+    context = Context(question="Why?", history=(remember(said),), facts=SMALLEST, **texts)
+
+    fitted = context.fit(1)
+
+    assert said in fitted.messages
+    assert fitted.left_out == [block]
+
+
+def test_what_fits_to_the_last_token_is_given_whole_n2() -> None:
+    context = Context(question="Why?", known="Ann flies to Lisbon. " * 300)
+    tokens = context.count_tokens()
+    window = next(each for each in count(tokens) if compute_budget(each, ()) == tokens)
+
+    left_out = [
+        replace(context, facts=ModelFacts(window_tokens=size)).fit(1).left_out
+        for size in (window - 1, window)
+    ]
+
+    assert left_out == [["known"], []]
+
+
+def test_short_files_lose_their_texts_before_the_question_is_refused_n2() -> None:
+    files = tuple(
+        GivenDocument(number=n, title=f"note {n}", contents="plank " * 130) for n in range(1, 16)
+    )
+
+    document, question = Context(question="Why?", files=files, facts=SMALLEST).for_cycle(1)
+
+    assert '"document": 15' in document.text
+    assert question.text == "Why?"
+
+
 def test_a_project_that_fits_no_more_is_named_and_other_numbers_stay_n2() -> None:
     """A window may turn out to be smaller than it was thought, in the middle of a turn."""
     project = tuple(
@@ -150,17 +188,20 @@ def test_pictures_are_named_where_they_do_not_fit_n2() -> None:
 def test_a_message_loses_its_files_and_results_before_the_chat_loses_the_message_n2() -> None:
     call = AssistantTurn(text="", tool_calls=(ToolCall(id="c0", name="look_up", arguments="{}"),))
     found = ToolResult(call_id="c0", text="found " * 2_000)
-    file = FileNote(id="f1", name="Lease.pdf", chars=9_000)
+    lease, plan = [FileNote(id=f"f{n}", name="Lease.pdf", chars=9_000) for n in (1, 2)]
+    planned = UserText(text="Out in April."), UserText(text="And why?")
     history = (
-        remember(UserText(text="lease " * 2_000), UserText(text="When?"), files=[file]),
+        remember(UserText(text="lease " * 2_000), UserText(text="When?"), files=[lease]),
         remember(call, found, AssistantTurn(text="In May.")),
+        remember(*planned, files=[plan]),
     )
     context = Context(question="And where?", history=history, facts=SMALLEST)
 
-    asked, answered, notice, question = context.for_cycle(1)
+    *messages, notice, question = context.for_cycle(1)
 
-    assert [asked, answered] == [UserText(text="When?"), AssistantTurn(text="In May.")]
+    assert messages == [UserText(text="When?"), AssistantTurn(text="In May."), *planned]
     assert '"file_id": "f1"' in notice.text
+    assert '"file_id": "f2"' not in notice.text
     assert question.text == "And where?"
 
 

@@ -138,12 +138,13 @@ async def test_a_person_is_assigned_to_single_segments(processed_world, alice):
 
 async def test_the_owner_and_nobody_are_assigned_to_segments(processed_world, alice):
     await assign(alice, "s1", "s2", kind="is_user", value="true")
-    assert [user for *_, user in await list_speakers(alice)] == [True] * 4
+    assert [named for _, *named in await list_speakers(alice)] == [[None, True]] * 4
 
     await assign(alice, "s0", "s1", value=None)
-    assert [user for *_, user in await list_speakers(alice)] == [False, False, True, True]
+    expected = [[None, False]] * 2 + [[None, True]] * 2
+    assert [named for _, *named in await list_speakers(alice)] == expected
     await processed_world.deliver_all()
-    assert [user for *_, user in await list_speakers(alice)] == [False, False, True, True]
+    assert [named for _, *named in await list_speakers(alice)] == expected
 
 
 async def test_all_segments_of_a_label_are_assigned_as_one(processed_world, alice):

@@ -541,7 +541,7 @@ async def test_a_photo_of_the_device_stands_in_its_conversation_l3(world) -> Non
     [conversation] = await list_conversations(world)
     [processing] = [m for m in device.messages if isinstance(m, dict) and m["type"] == "photo_processing"]  # fmt: skip
     assert processing["temp_id"] == "t1"
-    assert [each.base64 for each in conversation.photos] == [photo]
+    assert [(each.base64, each.discarded) for each in conversation.photos] == [(photo, False)]
     assert conversation.photos[0].id == processing["photo_id"]
 
 
