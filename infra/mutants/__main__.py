@@ -1,6 +1,7 @@
 """Mutants (`make mutants`): whether the tests notice a small change of the domain, of retrieval and of a chat's context.
 
-Prints each mutant that survives, and the count. A survivor is a missing test, or a change that nobody could notice.
+Prints each mutant that survives, and the count. A survivor is a missing test, a change that nobody could notice, or one
+that a test farther away notices: the 300 nearest are asked, and none that needs a server.
 """
 
 import argparse
