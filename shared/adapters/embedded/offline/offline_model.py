@@ -8,13 +8,14 @@ import re
 from collections.abc import (
     AsyncGenerator,
     AsyncIterator,
+    Callable,
     Iterator,
     Mapping,
     Sequence,
 )
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
@@ -130,15 +131,13 @@ class OfflineModel:
         return {**data, "talk": talk, "meanings": meanings}
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
-        # imported late: no question waits for what reads conversations
-        from shared.adapters.embedded.offline.extractors import EXTRACTORS
-
-        if prompt.name not in EXTRACTORS:
+        extractors = await to_thread.run_sync(_import_extractors)
+        if prompt.name not in extractors:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
         data = prompt.data
         if prompt.name == EXTRACTION:
             data = await self._read_tasks(data)
-        extract = partial(EXTRACTORS[prompt.name], data)
+        extract = partial(extractors[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(
                 await to_thread.run_sync(extract, limiter=_extracting)  # seconds, if it is long
@@ -147,6 +146,14 @@ class OfflineModel:
             raise ModelFailed(f"the extract for {prompt.name!r} does not fit") from error
         record_model_call(role, _FREE)
         return value
+
+
+@cache
+def _import_extractors() -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
+    """Import what reads conversations, and its tables: late, so that no question waits for it."""
+    from shared.adapters.embedded.offline.extractors import EXTRACTORS
+
+    return EXTRACTORS
 
 
 def _reply(
