@@ -1,4 +1,4 @@
-"""Query that names a chat, by its session or its app."""
+"""What many requests of a chat have: the query that names it, by its session or its app, and the key of their repeats."""
 
 from typing import Annotated
 
@@ -42,3 +42,9 @@ class ChatQuery(Wire):
     @property
     def session_id(self) -> SessionId:
         return self.session or build_main_session_id(self.app)
+
+
+class RepeatHeaders(Wire):
+    """The key that repeats of one request share; an empty one counts as none."""
+
+    idempotency_key: Annotated[str, Field(alias="Idempotency-Key", max_length=255)] = ""

@@ -26,12 +26,6 @@ class SendQuery(ChatQuery):
     protocol: Literal["ui-message-stream"] | None = None
 
 
-class SendHeaders(Wire):
-    """The key that repeats of one request share; an empty one counts as none."""
-
-    idempotency_key: Annotated[str, Field(alias="Idempotency-Key", max_length=255)] = ""
-
-
 class ResumeHeaders(Wire):
     """The number of the last event that the client has; an empty one counts as none."""
 

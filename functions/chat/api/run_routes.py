@@ -8,11 +8,11 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from functions.chat.api.chat_query import RepeatHeaders
 from functions.chat.api.question_fingerprint import compute_fingerprint
 from functions.chat.api.question_schemas import (
     ResumeHeaders,
     ResumeQuery,
-    SendHeaders,
     SendMessageIn,
     SendQuery,
     StopOut,
@@ -56,7 +56,7 @@ MAX_MESSAGE_BYTES = 1_048_576
     "POST",
     "/v2/messages",
     "Ask, and stream the answer",
-    headers=SendHeaders,
+    headers=RepeatHeaders,
     errors=(404, 423, 429, 503),
     media_type="text/event-stream",
     max_bytes=MAX_MESSAGE_BYTES,

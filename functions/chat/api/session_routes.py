@@ -5,7 +5,7 @@ import hashlib
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from functions.chat.api.question_schemas import SendHeaders
+from functions.chat.api.chat_query import RepeatHeaders
 from functions.chat.api.session_schemas import (
     ChatFeedbackIn,
     SessionChangeIn,
@@ -22,7 +22,7 @@ from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, route
 
 
-@route("POST", "/v2/chat-sessions", "Begin a chat of its own", headers=SendHeaders, errors=(404,))
+@route("POST", "/v2/chat-sessions", "Begin a chat of its own", headers=RepeatHeaders, errors=(404,))
 async def create_session(deps: OpeningDeps, call: Call[SessionIn]) -> SessionOut:
     """A repeat under an Idempotency-Key finds the chat by its name: of an incognito one no answer may be stored."""
     body = call.body

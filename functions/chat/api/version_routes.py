@@ -8,7 +8,7 @@ from pydantic import Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from functions.chat.api.question_schemas import SendHeaders
+from functions.chat.api.chat_query import RepeatHeaders
 from functions.chat.api.run_streams import build_ui_stream
 from functions.chat.api.session_schemas import SessionOut, to_session_out
 from functions.chat.deps import ChatDeps
@@ -52,7 +52,7 @@ MAX_VERSION_BYTES = 1_048_576
     "POST",
     "/v2/messages/{id}/versions",
     "Edit a question or ask for another answer, and stream it as a UI message stream",
-    headers=SendHeaders,
+    headers=RepeatHeaders,
     errors=(404, 409, 423, 429, 503),
     media_type="text/event-stream",
     max_bytes=MAX_VERSION_BYTES,
