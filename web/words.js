@@ -4,7 +4,8 @@ import { el } from "./dom.js";
 import { t, tag, tNodes } from "./i18n.js";
 
 const DATE = { weekday: "short", day: "numeric", month: "short", year: "numeric" };
-const TIME = { hour: "numeric", minute: "2-digit" }; // as the language writes it: 6:05 PM, 06:05
+const { hour12 } = new Intl.DateTimeFormat(tag, { timeStyle: "short" }).resolvedOptions();
+const TIME = { hour: hour12 ? "numeric" : "2-digit", minute: "2-digit" }; // 6:05 PM, 06:05
 const DAY = new Intl.DateTimeFormat(tag, DATE);
 const HOUR = new Intl.DateTimeFormat(tag, TIME);
 const MOMENT = new Intl.DateTimeFormat(tag, { ...DATE, ...TIME });

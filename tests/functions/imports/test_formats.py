@@ -34,7 +34,7 @@ TELEGRAM = '{"name": "Ann", "messages": [{"date": "2024-01-01T10:00:00", "text":
         ("broken.txt", '{"items": [', "any other JSON"),
         ("letter.eml", f"{MAIL}{CUES}", "mail"),
         ("mail.mbox", f"From ann@example.org Mon Jan  1 10:00:00 2024\n{MAIL}Hello.\n", "mailbox"),
-        ("a.txt", "BEGIN:VCARD\n", "calendar or address book"),
+        ("a.txt", "BEGIN:VCARD\n", "calendar, address book or XML"),
         ("a.txt", "<!DOCTYPE html>\n<p>Hello", "page"),
         ("a.txt", "Jan 01, 2024 10:00:00 AM\nAnn\nHello\n", "iMessage"),
         ("captions.txt", CUES, "subtitles"),

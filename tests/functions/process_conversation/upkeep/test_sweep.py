@@ -17,7 +17,7 @@ from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
 from shared.domain.conversations.conversation import content_hash
-from shared.domain.errors import ModelBusy, ModelUnreachable, RateLimited, Unavailable
+from shared.domain.errors import ModelBusy, ModelFailed, ModelUnreachable, RateLimited, Unavailable
 from shared.domain.ids import ConversationId, UserId
 from shared.domain.models.rate_budget import build_instance_budget
 from shared.domain.store.documents import Document, Query, Set, Update
@@ -531,7 +531,7 @@ async def test_an_attempt_whose_worker_and_message_are_gone_is_begun_again_d6(da
 
 
 async def test_what_failed_by_itself_is_not_begun_again_d6(database):
-    with ScriptedModel(answers={EXTRACTION: [{"title": 7}]}) as model:
+    with ScriptedModel(answers={EXTRACTION: [ModelFailed("no", reason="other")]}) as model:
         world = build_processing_fixture(database, model)
         await world.write(build_test_conversation())
         await world.deliver_all()
