@@ -135,11 +135,13 @@ class Person:
                     if response.status_code == httpx.codes.OK:
                         question.run_id = response.headers["x-run-id"]
                         await _read(question, response.aiter_lines(), limit)
-                    else:
-                        question.note_refusal(response.status_code)
-                        await asyncio.sleep(RETRY_S)
+                        continue
+                question.note_refusal(response.status_code)
+                if response.status_code == httpx.codes.UNAUTHORIZED:
+                    await self.enter()  # a clock that is ahead ended this session too
             except httpx.TransportError:
-                await asyncio.sleep(RETRY_S)
+                pass
+            await asyncio.sleep(RETRY_S)
 
     def _open_stream(self, question: Question) -> Any:
         """Resume what has begun, or send the question, again under the same key."""
