@@ -271,6 +271,8 @@ async def main() -> None:
         "talks and questions", len({turn.talk for turn in turns}) + len(questions)
     )
     embedder = None if options.words else CachingEmbedder(LocalEmbedder(EncoderProcess()))
+    if options.real:
+        await _learn_of_models()
     results = []
     async with fill_library(turns, tick, embedder) as (database, documents, vectors):
         world = build_chat_fixture(database, documents)
@@ -286,6 +288,19 @@ async def main() -> None:
             if options.show:
                 print(f"{result}\n")
     print("\n".join(render_table(results)))
+
+
+async def _learn_of_models() -> None:
+    """Ask the server of the settings what it tells of its models, as the product does at its start."""
+    from infra.local.model_watch import ModelWatch, find_models_in_use
+    from shared.adapters.embedded.known_models_file import KnownModelsFile
+    from shared.adapters.embedded.model_file import ModelFile
+    from shared.models.known_models import KnownModels
+    from shared.wiring import clock, settings
+
+    used = find_models_in_use(settings(), ModelFile(settings().data_dir))
+    known = KnownModels(KnownModelsFile(settings().data_dir))
+    await ModelWatch(lambda: used, known, clock(), print).look()
 
 
 async def _ask_scripted(deps: ChatDeps, number: int, question: GoldQuestion) -> Result:
