@@ -1,4 +1,4 @@
-"""What many requests of a chat have: the query that names it, by its session or its app, and the key of their repeats."""
+"""Query and headers that many requests of a chat have: which chat, by its session or its app, and the key of their repeats."""
 
 from typing import Annotated
 
