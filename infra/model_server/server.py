@@ -181,7 +181,7 @@ def find_port(wanted: int) -> int:
             with socket.create_server((HOST, port)) as listener:
                 found: int = listener.getsockname()[1]
                 return found
-        except OSError:
+        except (OSError, OverflowError):  # taken, or none: there are 65,535
             continue
     raise CannotServeModel("no port is free for the model server")
 

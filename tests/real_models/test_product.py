@@ -71,6 +71,14 @@ WRITTEN_CALL = {
 START_TIMEOUT_S, READ_TIMEOUT_S = 180, 600
 
 
+@dataclass(frozen=True, slots=True)
+class ModelProcess:
+    """A running server of a model."""
+
+    pid: int
+    port: int
+
+
 @dataclass
 class ServedProduct:
     """A product whose model has loaded."""
@@ -82,9 +90,16 @@ class ServedProduct:
     def log(self) -> str:
         return (self.folder / "product.log").read_text()
 
-    @property
-    def model_port(self) -> int:
-        return int(self.product.origin.rpartition(":")[2]) + 10_000
+    def find_model(self) -> "ModelProcess":
+        """Find the process of its model's server, whose port is another than the usual where that one is taken."""
+        key_file = str(self.folder / "data/model_server.key")
+        for folder in Path("/proc").iterdir():
+            if folder.name.isdigit():
+                words = (folder / "cmdline").read_bytes().decode().split("\0")
+                if words[0].endswith("llama-server") and key_file in words:
+                    port = int(words[words.index("--port") + 1])
+                    return ModelProcess(pid=int(folder.name), port=port)
+        raise AssertionError("the server does not run")
 
     def find_refusals(self) -> list[str]:
         """Return what the model's server refused."""
@@ -218,7 +233,7 @@ def list_failure_notices() -> list[str]:
 
 
 def test_nobody_but_the_product_is_answered(served: ServedProduct) -> None:
-    url = f"http://127.0.0.1:{served.model_port}"
+    url = f"http://127.0.0.1:{served.find_model().port}"
 
     assert httpx.post(f"{url}/v1/chat/completions", json={}).status_code == 401
     assert httpx.get(f"{url}/slots").status_code == 401
@@ -228,16 +243,17 @@ def test_nobody_but_the_product_is_answered(served: ServedProduct) -> None:
 
 def test_the_server_ends_with_a_product_that_is_killed(weights: Path, tmp_path: Path) -> None:
     with serve(tmp_path, weights, MODEL_AGENT_WINDOW="4096") as served:
-        was_listening = is_listening(served.model_port)
+        port = served.find_model().port
+        was_listening = is_listening(port)
         served.product.process.kill()
-        wait_until(lambda: None if is_listening(served.model_port) else True, within_s=30)
+        wait_until(lambda: None if is_listening(port) else True, within_s=30)
 
     assert was_listening
 
 
 def test_a_server_that_ends_is_told_in_one_line(weights: Path, tmp_path: Path) -> None:
     with serve(tmp_path, weights, MODEL_AGENT_WINDOW="4096") as served:
-        os.kill(find_server(weights, served.model_port), signal.SIGKILL)
+        os.kill(served.find_model().pid, signal.SIGKILL)
         wait_until(lambda: "the model server ended" in served.log or None, within_s=30)
         is_healthy = httpx.get(f"{served.product.origin}/healthz").is_success
 
@@ -249,13 +265,3 @@ def test_a_server_that_ends_is_told_in_one_line(weights: Path, tmp_path: Path) -
 def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def find_server(weights: Path, port: int) -> int:
-    """Find the process of a model's server by its command line."""
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            words = (folder / "cmdline").read_bytes().decode().split("\0")
-            if words[0].endswith("llama-server") and {str(weights), str(port)} <= {*words}:
-                return int(folder.name)
-    raise AssertionError("the server does not run")

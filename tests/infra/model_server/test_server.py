@@ -61,6 +61,10 @@ def test_no_window_exceeds_the_model_or_what_is_offered(
     assert 0 < window_tokens <= min(context_tokens, WINDOWS_TOKENS[0])
 
 
+def test_a_wanted_port_beyond_the_last_is_replaced_by_a_free_one() -> None:
+    assert 0 < find_port(65_536) <= 65_535
+
+
 def test_the_wanted_port_is_taken_if_it_is_free() -> None:
     with socket.create_server((HOST, 0)) as listener:
         taken = listener.getsockname()[1]
