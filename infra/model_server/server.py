@@ -23,6 +23,7 @@ HOST = "127.0.0.1"
 GUARD = Path(__file__).with_name("guard.py")
 WINDOWS_TOKENS = (16_384, 8_192, 4_096)
 """Windows of a place, best first: a question takes about 6,000 tokens before anything is found."""
+LAST_PORT = 65_535
 STOP_TIMEOUT_S = 10.0
 _POLL_S = 0.1
 _TIMEOUT_S = 600.0
@@ -176,12 +177,12 @@ def measure_free_memory(model_bytes: int) -> int:
 
 def find_port(wanted: int) -> int:
     """Return a free port, the wanted one if possible: what is known of a model is kept by its address."""
-    for port in (wanted, 0):
+    for port in (wanted if wanted <= LAST_PORT else 0, 0):
         try:
             with socket.create_server((HOST, port)) as listener:
                 found: int = listener.getsockname()[1]
                 return found
-        except (OSError, OverflowError):  # taken, or none: there are 65,535
+        except OSError:
             continue
     raise CannotServeModel("no port is free for the model server")
 
