@@ -5,24 +5,31 @@ In the cloud: `python -m infra.local.console_files --port 8080 --config '{"sign_
 
 import argparse
 import gzip
+import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from os import PathLike, stat_result
 from pathlib import Path
 from typing import Any
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from starlette.staticfiles import StaticFiles
+from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _ROOT = Path(__file__).parents[2]
+_WEB = _ROOT / "web"
 _REVALIDATED = (b"cache-control", b"no-cache")
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_RELEASE = re.compile(r"at/([0-9a-f]{16})/")
+_LOADED_BY_PAGE = re.compile(rb'(?<=href="|.src=")/(?=style/|app\.js")')
 
 
 def build_console_app(config: Mapping[str, Any]) -> Starlette:
@@ -39,8 +46,12 @@ def build_console_app(config: Mapping[str, Any]) -> Starlette:
 
 
 def build_console() -> ASGIApp:
-    """Serve the files of web/, each asked for anew, so that a new release is seen at once."""
-    files = _ConsoleFiles(directory=_ROOT / "web", html=True)
+    """Serve the files of web/, each asked for anew, so that a new release is seen at once.
+
+    The page loads its scripts and styles at `/at/<release>/`, where a browser keeps them for good: a second visit
+    asks for the page alone.
+    """
+    files = _ConsoleFiles(directory=_WEB, html=True)
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         await files(scope, receive, add_headers(send, (_REVALIDATED,)))
@@ -54,6 +65,8 @@ async def send_api_document(_: Request) -> Response:
 
 class _ConsoleFiles(StaticFiles):
     """Answers 404 where there is no file, whatever the method; 405 would say that GET finds one."""
+
+    _release = ""
 
     def file_response(
         self,
@@ -72,10 +85,41 @@ class _ConsoleFiles(StaticFiles):
         return Response(content, status_code, headers, found.media_type)
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        found = await super().get_response(path, {**scope, "method": "GET"})
+        named = _RELEASE.match(path)
+        file = path[named.end() :] if named else path
+        found = await super().get_response(file, {**scope, "method": "GET"})
         if scope["method"] not in {"GET", "HEAD"}:
             raise HTTPException(405)
+        if file == ".":
+            self._release = await to_thread.run_sync(_name_release)
+            return self._send_page(self._release, Headers(scope=scope))
+        self._release = self._release or await to_thread.run_sync(_name_release)
+        if named and named[1] == self._release:
+            found.headers["cache-control"] = _IMMUTABLE
         return found
+
+    def _send_page(self, release: str, asked: Headers) -> Response:
+        """Send the console's page, whose scripts and styles have addresses of its release."""
+        headers = Headers({"etag": f'"{release}"', "vary": "Accept-Encoding"})
+        if self.is_not_modified(headers, asked):
+            return NotModifiedResponse(headers)
+        content = _build_page(release)
+        if "gzip" not in asked.get("accept-encoding", ""):
+            return HTMLResponse(gzip.decompress(content), headers=headers)
+        return HTMLResponse(content, headers={**headers, "content-encoding": "gzip"})
+
+
+def _name_release() -> str:
+    """Name the files as they stand, by their times and sizes."""
+    stats = ((str(path.relative_to(_WEB)), path.stat()) for path in sorted(_WEB.rglob("*")))
+    stamps = [(name, stat.st_mtime_ns, stat.st_size) for name, stat in stats]
+    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def _build_page(release: str) -> bytes:
+    page = (_WEB / "index.html").read_bytes()
+    return gzip.compress(_LOADED_BY_PAGE.sub(f"/at/{release}/".encode(), page))
 
 
 @cache

@@ -1,5 +1,6 @@
 """Gateway of the embedded world: requests from web pages of other origins are refused."""
 
+import re
 from collections.abc import AsyncIterator
 
 import httpx
@@ -131,3 +132,32 @@ async def test_files_of_the_console_are_sent_compressed(http):
 
     assert answer.headers["content-encoding"] == "gzip"
     assert 'from "./api.js"' in answer.text
+
+
+async def test_a_second_visit_asks_for_the_page_alone(http):
+    page = await http.get("/")
+    loaded = re.findall(r'(?:href|src)="(/at/[^"]+)"', page.text)
+
+    files = [await http.get(path) for path in loaded]
+    again = await http.get("/", headers={"If-None-Match": page.headers["etag"]})
+
+    assert {path.rpartition("/")[2] for path in loaded} >= {"app.js", "base.css"}
+    assert {file.headers["cache-control"] for file in files} == {
+        "public, max-age=31536000, immutable"
+    }
+    assert page.headers["cache-control"] == "no-cache"
+    assert again.status_code == 304
+
+
+@pytest.mark.parametrize("path", ["/app.js", f"/at/{'0' * 16}/app.js"])
+async def test_a_file_that_is_not_asked_for_by_this_release_is_asked_for_anew(http, path):
+    answer = await http.get(path)
+
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+
+
+@pytest.mark.parametrize(
+    "path", ["/at/app.js", "/at/xyz/app.js", f"/at/{'0' * 16}/../../pyproject.toml"]
+)
+async def test_no_other_address_of_a_release_finds_a_file(http, path):
+    assert (await http.get(path)).status_code == 404
