@@ -31,6 +31,7 @@ FLAGS = (
     "--headless",
     "--no-sandbox",
     "--disable-gpu",
+    "--process-per-site",  # a second page finds what the first has compiled
     "--disable-quic",
     f"--disable-features={','.join(DISABLED_FEATURES)}",
     "--no-first-run",

@@ -1,6 +1,7 @@
 """Console in a real browser on the real product: one of each for all tests."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from typing import Literal
 
@@ -21,6 +22,7 @@ from tests.web.app_server import AppServer, run_app_server
 from tests.web.console import Console
 
 TIMEOUT_MS = 15_000
+EVERYTHING_STORED = {"origin": "*", "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
 UIDS = (f"user{number}" for number in count(1))
 
 
@@ -99,6 +101,28 @@ def origin(
             yield product.origin
 
 
+@pytest.fixture(scope="package")
+def visited_context(browser: Browser, app_server: AppServer) -> Iterator[BrowserContext]:
+    """Open one context for most tests: what one has loaded and compiled, the next need not."""
+    with closing(new_context(browser, "block")) as context:
+        context.new_page().goto(
+            app_server.url
+        )  # keeps the process that all pages of this machine share
+        yield context
+
+
+@pytest.fixture
+def context(visited_context: BrowserContext) -> Iterator[BrowserContext]:
+    yield visited_context
+    kept, *pages = visited_context.pages
+    for page in pages:
+        page.close()
+    visited_context.unroute_all()
+    visited_context.set_offline(False)
+    visited_context.clear_permissions()
+    visited_context.new_cdp_session(kept).send("Storage.clearDataForOrigin", EVERYTHING_STORED)
+
+
 @pytest.fixture
 def service_workers() -> Literal["allow", "block"]:
     """Spare a page what only tests of the service worker need."""
@@ -106,15 +130,20 @@ def service_workers() -> Literal["allow", "block"]:
 
 
 @pytest.fixture
-def context(
+def own_context(
     browser: Browser, service_workers: Literal["allow", "block"]
 ) -> Iterator[BrowserContext]:
+    """Open a context for one test: a file whose first visits matter returns it as its `context`."""
+    with closing(new_context(browser, service_workers)) as context:
+        yield context
+
+
+def new_context(browser: Browser, service_workers: Literal["allow", "block"]) -> BrowserContext:
     context = browser.new_context(
         viewport={"width": 1280, "height": 800}, locale="en-GB", service_workers=service_workers
     )
     context.set_default_timeout(TIMEOUT_MS)
-    yield context
-    context.close()
+    return context
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, expect
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect
 
 from tests.web.console import Console
 from tests.web.test_install import IS_CONTROLLED
@@ -21,6 +21,11 @@ DELIVERIES = 20
 @pytest.fixture(scope="module")
 def browser(whole_browser: Browser) -> Browser:
     return whole_browser
+
+
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
 
 
 @pytest.fixture

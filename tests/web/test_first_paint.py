@@ -28,6 +28,11 @@ def add_conversations(console: Console, context: BrowserContext, uid: str, count
     wait_until(lambda: context.request.get(waiting, headers=headers).json() == [] or None)
 
 
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_home_of_a_large_library_transfers_at_most_200_kb_u7(
     console: Console, context: BrowserContext, language: str

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.console import Console
@@ -28,6 +28,11 @@ SHELL = [
 @pytest.fixture(scope="module")
 def browser(whole_browser: Browser) -> Browser:
     return whole_browser
+
+
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from shared.domain.value import value
 MAX_CONVERSATIONS = 5
 MAX_FACTS = 10
 WAIT_S = 0.5
-"""The answer waits no longer for what may be known: its model can still search."""
+"""The answer waits no longer for what may be known once the question is read: its model can still search."""
 
 
 @value
@@ -59,7 +59,7 @@ class KnownSearch:
 
     async def read(self) -> QuestionMeaning | None:
         """Return what the question is like, as `read_in_time` does."""
-        return await read_in_time(asyncio.shield(self.reading), is_alone=self.is_extractive)
+        return await asyncio.shield(self.reading)
 
     async def find(self, profile: Profile, earlier: Sequence[str]) -> Known:
         """Return what a model may be given unasked: nothing while memories are paused, or where search is down.
@@ -68,10 +68,10 @@ class KnownSearch:
         """
         if self.is_extractive or not profile.recalls_memories:
             return NOTHING_KNOWN
+        meaning = await self.read()
+        kinds = meaning.kinds or None if meaning else None
         with anyio.move_on_after(WAIT_S):
             try:
-                meaning = await asyncio.shield(self.reading)
-                kinds = meaning.kinds if meaning else None
                 known = await self._find(build_query(self.question, earlier, kinds), kinds)
             except Exception as error:  # noqa: BLE001 - as above
                 telemetry.warning("nothing_looked_up", error=type(error).__name__)
@@ -95,7 +95,8 @@ async def look_for_known(deps: ChatDeps, uid: UserId, question: str) -> AsyncIte
     """Begin to look; what nobody waited for ends with the context."""
     is_extractive = deps.model.describe("agent").is_extractive
     is_searched = not is_extractive and says_enough(question)
-    reading = asyncio.create_task(deps.meanings.read(uid, question))
+    comparing = asyncio.create_task(deps.meanings.read(uid, question))
+    reading = asyncio.create_task(read_in_time(asyncio.shield(comparing), is_alone=is_extractive))
     searching = asyncio.create_task(_search(deps, uid, question)) if is_searched else None
     try:
         yield KnownSearch(
@@ -107,7 +108,7 @@ async def look_for_known(deps: ChatDeps, uid: UserId, question: str) -> AsyncIte
             searching=searching,
         )
     finally:
-        tasks = [reading, searching] if searching else [reading]
+        tasks = [task for task in (comparing, reading, searching) if task]
         for task in tasks:
             task.cancel()
         await gather(*tasks, return_exceptions=True)

@@ -95,12 +95,16 @@ class QuestionTools:
         apps = self._build_app_tools(consent)
         choose = partial(self._choose, max_tokens=compute_offered_tokens(facts.window_tokens))
         meaning = self.documents.meaning
-        knows_asked = meaning is not None and bool(meaning.kinds)  # it was compared
-        if not is_small(facts.window_tokens, rules, own, knows_asked=knows_asked):
+        is_compared = meaning is not None and bool(meaning.kinds)
+        calls_no_tools = is_best_without_tools(facts)
+        if not is_small(facts.window_tokens, rules, own, knows_asked=is_compared or calls_no_tools):
             return OfferedTools(tools=[*own, *services, *choose(apps)])
         needed = self._list_needed()
-        if self._has_passages_for_all(needed.intersection(tool.spec.name for tool in own)):
-            tools = () if is_best_without_tools(facts) else choose_for_passages(own)
+        if self._has_passages_for_all(
+            needed.intersection(tool.spec.name for tool in own),
+            nearness_suffices=calls_no_tools and not is_compared,
+        ):
+            tools = () if calls_no_tools else choose_for_passages(own)
             return OfferedTools(tools=tools, rules_form="passages")
         offered = choose_for_small_window(own, needed)
         names = {tool.spec.name for tool in offered}
@@ -110,11 +114,16 @@ class QuestionTools:
             rules_form="brief",
         )
 
-    def _has_passages_for_all(self, needed: Collection[str]) -> bool:
+    def _has_passages_for_all(self, needed: Collection[str], *, nearness_suffices: bool) -> bool:
         """Tell whether the question asks for nothing but what the passages say that were found for it."""
         known = self.documents.known
-        is_answered = bool(known.excerpts) and known.reason == "about the library"
-        return is_answered and self.decided is None and {*needed} <= {PASSAGE_TOOL}
+        is_about_them = known.reason == "about the library" or nearness_suffices
+        return (
+            bool(known.excerpts)
+            and is_about_them
+            and self.decided is None
+            and {*needed} <= {PASSAGE_TOOL}
+        )
 
     def _choose(self, tools: Sequence[Tool], *, max_tokens: int) -> list[Tool]:
         """Choose among the tools of others; earlier messages help to rank them."""

@@ -21,7 +21,7 @@ from shared.data.search.search import Search
 from shared.domain.account.profile import Profile
 from shared.domain.chats.arc import Arc
 from shared.domain.chats.crisis import CrisisLevel
-from shared.domain.errors import Unavailable
+from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import AppId, ArcId, SessionId, UserId
 from shared.domain.models.model import ModelFacts, ToolCall, ToolSpec, UserText
 from shared.domain.provenance import LIBRARY, Source
@@ -202,6 +202,22 @@ async def test_where_search_is_down_the_question_is_answered_without_it_e3(
     broken = Search(world.documents, BrokenVectors())  # type: ignore[arg-type]
 
     assert await ask(world, ABOUT_LISBON, replace(world.deps(), search=broken)) == {}
+
+
+@pytest.mark.parametrize("error", [Unavailable("busy"), ModelFailed("no such processor")])
+async def test_where_the_encoder_fails_words_tell_what_is_near_e3(
+    world: ChatFixture, error: Exception
+) -> None:
+    class FailingMeanings(ScriptedMeanings):
+        async def read(self, uid: UserId, question: str) -> QuestionMeaning | None:
+            raise error
+
+    await store_conversations(world, ADA, LISBON)
+
+    known = await ask(world, ABOUT_LISBON, replace(world.deps(), meanings=FailingMeanings()))
+
+    [(_, _, lines)] = known["documents"]
+    assert "blue suitcase" in lines
 
 
 @pytest.mark.parametrize("error", [RuntimeError("a bug"), ValueError("odd"), Unavailable("down")])

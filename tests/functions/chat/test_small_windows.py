@@ -250,6 +250,20 @@ async def test_a_slow_or_tiny_model_with_the_passages_before_it_reads_no_tool_e3
     assert "on Tuesday at nine" in model.calls[0].messages[-1].text
 
 
+async def test_a_tiny_model_has_near_passages_and_no_tool_where_the_question_was_not_read_in_time_e3(
+    world: ChatFixture,
+) -> None:
+    """The first question after a start is: its encoder is still cold."""
+    await store_long_talks(world)
+    facts = ModelFacts(window_tokens=8_192, parameters=494_032_768)
+    with ScriptedModel(script_answer("On Tuesday at nine[1]."), facts=facts) as model:
+        deps = replace(world.deps(model), meanings=AskedTools("another one", ()))
+        await ask(deps, Question("When does the plumber come?"))
+
+    assert list(model.calls[0].tools) == []
+    assert "on Tuesday at nine" in model.calls[0].messages[-1].text
+
+
 async def test_what_was_said_stands_below_the_answer_of_a_tiny_model_and_is_not_its_own_e3(
     world: ChatFixture,
 ) -> None:
