@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from shared.data.store.codec import dump, load, load_all
 from shared.data.store.paging import Page, build_page
 from shared.domain.chats.sealed_chat import SealedChat, SealedMessage
-from shared.domain.errors import Conflict, NotFound
+from shared.domain.errors import AlreadyExists, Conflict, NotFound
 from shared.domain.ids import SessionId, UserId, is_id
 from shared.domain.store.documents import Create, Delete, Document, Order, Query, Set, Where
 from shared.domain.value import value
@@ -39,14 +39,20 @@ class SealedChats:
         self._documents = documents
 
     async def create(self, uid: UserId, chat_id: SessionId, now: datetime) -> None:
-        """Begin a chat without a ciphertext. Raises Conflict beyond MAX_CHATS, deleted ones aside."""
+        """Begin a chat without a ciphertext; a repeat finds it. Raises NotFound for a deleted one, and Conflict.
+
+        The conflict: there are MAX_CHATS, deleted ones aside.
+        """
         existing = Query(
             collection=_collection(uid), where=(Where("is_deleted", "==", value=False),)
         )
         if await self._documents.count(existing) >= MAX_CHATS:
             raise Conflict(TOO_MANY_CHATS)
         chat = SealedChat(id=chat_id, created_at=now, changed_at=now)
-        await self._documents.write(Create(_build_path(uid, chat_id), dump(chat)))
+        try:
+            await self._documents.write(Create(_build_path(uid, chat_id), dump(chat)))
+        except AlreadyExists:
+            await self.get(uid, chat_id)
 
     async def get(self, uid: UserId, chat_id: SessionId) -> SealedChat:
         """Raises NotFound, also for a deleted one."""

@@ -56,6 +56,22 @@ async def test_a_chat_that_is_begun_again_under_its_key_is_one_chat_t15(
     assert len({first, *others}) == 5
 
 
+@pytest.mark.parametrize(
+    ("mode", "status"), [("managed", 200), ("incognito", 200), ("client_encrypted", 404)]
+)
+async def test_a_key_whose_chat_was_deleted_begins_it_anew_but_for_a_sealed_one_t15(
+    world: ChatFixture, mode: str, status: int
+) -> None:
+    """A deleted sealed chat stays deleted: its other devices hear of that late."""
+    body, headers = {"storage_mode": mode}, {"Idempotency-Key": "phone-1"}
+    async with open_chat(world.deps()) as http:
+        chat = (await http.post(SESSIONS, json=body, headers=headers)).json()
+        await http.delete(f"{SESSIONS}/{chat['id']}")
+        again = await http.post(SESSIONS, json=body, headers=headers)
+
+    assert again.status_code == status
+
+
 async def test_a_chat_is_created_read_renamed_starred_and_deleted_p16(world: ChatFixture) -> None:
     async with open_chat(world.deps()) as http:
         chat = (await http.post(SESSIONS, json={})).json()
