@@ -22,6 +22,9 @@ from tests.web.app_server import AppServer, run_app_server
 from tests.web.console import Console
 
 TIMEOUT_MS = 15_000
+MODULE_AT = """globalThis.moduleAt = (path) =>
+  new URL(path.slice(1), document.querySelector("script[type=module]").src).href"""
+"""Address of a module as the page itself imports it: at another one it would be loaded a second time."""
 EVERYTHING_STORED = {"origin": "*", "storageTypes": "cookies,local_storage,indexeddb,cache_storage"}
 UIDS = (f"user{number}" for number in count(1))
 
@@ -104,23 +107,22 @@ def origin(
 @pytest.fixture(scope="package")
 def visited_context(browser: Browser, app_server: AppServer) -> Iterator[BrowserContext]:
     """Open one context for most tests: what one has loaded and compiled, the next need not."""
-    with closing(new_context(browser, "block")) as context:
-        context.new_page().goto(
-            app_server.url
-        )  # keeps the process that all pages of this machine share
+    with closing(new_context(browser)) as context:
+        keeper = context.new_page()
+        keeper.goto(app_server.url)  # its process, which all pages of this machine share, stays
         yield context
 
 
 @pytest.fixture
 def context(visited_context: BrowserContext) -> Iterator[BrowserContext]:
     yield visited_context
-    kept, *pages = visited_context.pages
+    keeper, *pages = visited_context.pages
     for page in pages:
         page.close()
     visited_context.unroute_all()
     visited_context.set_offline(False)
     visited_context.clear_permissions()
-    visited_context.new_cdp_session(kept).send("Storage.clearDataForOrigin", EVERYTHING_STORED)
+    visited_context.new_cdp_session(keeper).send("Storage.clearDataForOrigin", EVERYTHING_STORED)
 
 
 @pytest.fixture
@@ -138,11 +140,17 @@ def own_context(
         yield context
 
 
-def new_context(browser: Browser, service_workers: Literal["allow", "block"]) -> BrowserContext:
+def new_context(
+    browser: Browser,
+    service_workers: Literal["allow", "block"] = "block",
+    *,
+    locale: str = "en-GB",
+) -> BrowserContext:
     context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, locale="en-GB", service_workers=service_workers
+        viewport={"width": 1280, "height": 800}, locale=locale, service_workers=service_workers
     )
     context.set_default_timeout(TIMEOUT_MS)
+    context.add_init_script(MODULE_AT)
     return context
 
 
@@ -158,10 +166,10 @@ def console(context: BrowserContext, origin: str) -> Console:
 @pytest.fixture(scope="package")
 def module_page(browser: Browser, origin: str) -> Iterator[Page]:
     """Open a page of our origin on which single modules can be imported; they hold no state."""
-    page = browser.new_page()
-    page.goto(origin)
-    yield page
-    page.close()
+    with closing(new_context(browser)) as context:
+        page = context.new_page()
+        page.goto(origin)
+        yield page
 
 
 @pytest.fixture(scope="package")

@@ -76,7 +76,7 @@ AXES: list[tuple[list[float], list[float] | None]] = [
 def test_an_axis_has_a_few_round_steps_around_all_figures_p8(console: Console) -> None:
     console.page.goto(console.origin)
     made: list[list[float]] = console.page.evaluate(
-        "async (all) => all.map((await import('/views/chart.js')).scale)",
+        "async (all) => all.map((await import(moduleAt('/views/chart.js'))).scale)",
         [figures for figures, _ in AXES],
     )
 

@@ -113,7 +113,7 @@ def test_a_cited_page_of_a_pdf_opens_in_a_tab_of_its_own_p17(
     [file] = sent.json()
     page.evaluate(
         """async (file) => {
-          const { Answer } = await import("/views/answer.js");
+          const { Answer } = await import(moduleAt("/views/answer.js"));
           const api = { file: async () => file };
           const answer = new Answer({ api, read: () => {}, question: "?", retry: () => {}, show: () => {} });
           document.querySelector("#messages").append(answer.node);

@@ -8,8 +8,8 @@ DEFANGED = "See [the page] (hxxps://known(.)example/a?b=1), or `hxxps://code(.)e
 
 OFFER_ADDRESSES = """
 async (text) => {
-  const { render } = await import("/markdown.js");
-  const { offerAddresses } = await import("/views/addresses.js");
+  const { render } = await import(moduleAt("/markdown.js"));
+  const { offerAddresses } = await import(moduleAt("/views/addresses.js"));
   const box = document.createElement("div");
   box.id = "offered";
   box.append(offerAddresses(render(text)));
@@ -19,8 +19,8 @@ async (text) => {
 
 OFFER_CODE = """
 async (text) => {
-  const { render } = await import("/markdown.js");
-  const { offerCode } = await import("/views/copying.js");
+  const { render } = await import(moduleAt("/markdown.js"));
+  const { offerCode } = await import(moduleAt("/views/copying.js"));
   const box = document.createElement("div");
   box.id = "coded";
   box.append(render(text));

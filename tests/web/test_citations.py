@@ -11,7 +11,7 @@ SEGMENT_TEXTS = [
 ]
 CITED_CODE = """
 async ([said, passages, answer]) => {
-  const { citedSegments } = await import("/citations.js");
+  const { citedSegments } = await import(moduleAt("/citations.js"));
   const segments = said.map((text) => ({ text }));
   const cited = citedSegments(segments, passages, answer);
   return segments.flatMap((segment, at) => (cited.has(segment) ? [at] : []));

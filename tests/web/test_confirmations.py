@@ -202,7 +202,7 @@ def show_card(console: Console, **changes: object) -> None:
     }
     console.page.evaluate(
         """async (data) => {
-          const { Confirmations } = await import("/views/confirmation.js");
+          const { Confirmations } = await import(moduleAt("/views/confirmation.js"));
           const shown = new Confirmations({});
           document.querySelector("#messages").append(shown.node);
           shown.take({ type: "data-confirmation", data });

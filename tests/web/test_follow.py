@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 # where the stream breaks and "end" for the last event. Returns what was asked and what was told.
 PLAY_CODE = """
 async ([steps, run]) => {
-  const { follow } = await import("/run.js");
+  const { follow } = await import(moduleAt("/run.js"));
   const asked = [];
   async function* told(step) {
     for (const seq of step) {

@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 MARKS_CODE = """
 async ([text, query]) => {
-  const { highlighted } = await import("/views/highlighted.js");
+  const { highlighted } = await import(moduleAt("/views/highlighted.js"));
   const box = document.createElement("div");
   box.append(...highlighted(text, query));
   return [box.textContent, [...box.querySelectorAll("*")].map((node) => node.outerHTML)];

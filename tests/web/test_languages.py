@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import closing
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from infra.local.routing import ROOT
 from shared.domain.chats.built_in_names import BuiltInToolName
 from tests.local_key import LOCAL_KEY
+from tests.web.conftest import new_context
 from tests.web.console import Console
 
 WEB = ROOT / "web"
@@ -36,11 +38,11 @@ PLURAL = re.compile(rf"(?<![\w$])(?<!\w\.)tn\(\{{\s*one: ({TEXT}),\s*other: ({TE
 
 @pytest.mark.parametrize("catalog", CATALOGS, ids=lambda path: path.stem)
 def test_a_catalog_has_every_text_and_no_other(
-    catalog: Path, browser: Browser, module_page: Page, origin: str
+    catalog: Path, module_page: Page, origin: str
 ) -> None:
     translations = json.loads(catalog.read_text())
     counting = find_counting_texts()
-    offline_page = browser.new_page()
+    offline_page = module_page.context.new_page()
     offline_page.goto(f"{origin}/offline.html")
     marked = find_marked_texts(module_page) | find_marked_texts(offline_page)
     offline_page.close()
@@ -150,7 +152,9 @@ def find_counting_texts() -> set[str]:
 
 def find_marked_texts(page: Page) -> set[str]:
     """Read the texts that this page marks, before they are translated."""
-    found: list[str] = page.evaluate("async () => (await import('/i18n.js')).findMarkedTexts()")
+    found: list[str] = page.evaluate(
+        "async () => (await import(moduleAt('/i18n.js'))).findMarkedTexts()"
+    )
     return set(found)
 
 
@@ -209,7 +213,7 @@ def test_dates_and_numbers_follow_the_chosen_language(
 
     written: list[str] = console.page.evaluate(
         """async () => {
-          const [{ day, due }, { formatNumber, tn }] = [await import("/words.js"), await import("/i18n.js")];
+          const [{ day, due }, { formatNumber, tn }] = [await import(moduleAt("/words.js")), await import(moduleAt("/i18n.js"))];
           const turns = (n) => tn({ one: "{n} turn", other: "{n} turns" }, n);
           const now = new Date(2026, 2, 2, 9);
           return [day(now), due(new Date(2026, 2, 3, 18), now), formatNumber(1024.5), turns(1), turns(2)];
@@ -226,12 +230,12 @@ def test_dates_and_numbers_follow_the_chosen_language(
 def test_times_are_written_as_in_the_language(
     browser: Browser, origin: str, locale: str, time: str
 ) -> None:
-    page = browser.new_page(locale=locale)
-    page.goto(origin)
+    with closing(new_context(browser, locale=locale)) as context:
+        page = context.new_page()
+        page.goto(origin)
 
-    written = page.evaluate(
-        'async () => (await import("/words.js")).hour(new Date(2026, 2, 2, 6, 5))'
-    )
+        written = page.evaluate(
+            'async () => (await import(moduleAt("/words.js"))).hour(new Date(2026, 2, 2, 6, 5))'
+        )
 
     assert written.replace("\u202f", " ") == time
-    page.close()

@@ -5,7 +5,7 @@ from playwright.sync_api import Page
 
 RENDER_CODE = """
 async (text) => {
-  const { render } = await import("/markdown.js");
+  const { render } = await import(moduleAt("/markdown.js"));
   const box = document.createElement("div");
   box.append(render(text, (n) => (n <= 2 ? `<${n}>` : null)));
   return box.innerHTML;
@@ -56,7 +56,7 @@ def test_active_and_remote_content_is_removed(module_page: Page, text: str) -> N
     names = module_page.evaluate(
         """
         async (text) => {
-          const { render } = await import("/markdown.js");
+          const { render } = await import(moduleAt("/markdown.js"));
           const box = document.createElement("div");
           box.append(render(text));
           return [...box.querySelectorAll("*")].flatMap((node) =>

@@ -1,18 +1,20 @@
 """Sealed chats in the console: its browsers have the key, the server has ciphertexts (M83)."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.e2e.product import run_product
+from tests.web.conftest import new_context
 from tests.web.console import Console
 
 SECRET = "xylophone"
 QUESTION = f"Where is my {SECRET}?"
 EXPORT_KEYS = """async (uid) => {
-  const { loadKeys } = await import("/sealed/keys.js");
+  const { loadKeys } = await import(moduleAt("/sealed/keys.js"));
   const keys = (await loadKeys(uid)).flatMap((each) => Object.values(each)).filter((each) => each instanceof CryptoKey);
   const exported = await Promise.allSettled(keys.map((key) => crypto.subtle.exportKey("raw", key)));
   return exported.map(({ status }) => status);
@@ -33,10 +35,8 @@ def origin(folder: Path) -> Iterator[str]:
 
 @pytest.fixture
 def other_context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(locale="en-GB", service_workers="block")
-    context.set_default_timeout(15_000)
-    yield context
-    context.close()
+    with closing(new_context(browser)) as context:
+        yield context
 
 
 def open_console(context: BrowserContext, origin: str, uid: str) -> Console:

@@ -14,7 +14,7 @@ from infra.local.routing import ROOT
 
 VECTORS = json.loads((ROOT / "tests/vectors/private-chats.json").read_text())["vectors"]
 ENCRYPT = """async (vector) => {
-  const { decrypt, encrypt } = await import("/sealed/encryption.js");
+  const { decrypt, encrypt } = await import(moduleAt("/sealed/encryption.js"));
   const bytes = (hex) => Uint8Array.from(hex.match(/../g), (digits) => parseInt(digits, 16));
   const key = await crypto.subtle.importKey("raw", bytes(vector.key_hex), "AES-GCM", false, ["encrypt", "decrypt"]);
   const place = { uid: vector.uid, chat: vector.chat_id, message: vector.message_id, version: vector.version };
@@ -25,8 +25,8 @@ ENCRYPT = """async (vector) => {
   };
 }"""
 DERIVE = """async ([secret, nonce]) => {
-  const { encrypt } = await import("/sealed/encryption.js");
-  const { chatKey, derivePairing } = await import("/sealed/keys.js");
+  const { encrypt } = await import(moduleAt("/sealed/encryption.js"));
+  const { chatKey, derivePairing } = await import(moduleAt("/sealed/keys.js"));
   const bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
   const root = await crypto.subtle.importKey("raw", bytes(secret), "HKDF", false, ["deriveKey"]);
   const key = await chatKey({ uid: "alice", root }, "sealed-c1");
@@ -37,7 +37,7 @@ DERIVE = """async ([secret, nonce]) => {
 }"""
 SECRET, NONCE = bytes(range(32)), bytes(range(12))
 READ_WORDS = """async (text) => {
-  const { parseWords, toWords } = await import("/sealed/code_words.js");
+  const { parseWords, toWords } = await import(moduleAt("/sealed/code_words.js"));
   const code = parseWords(text);
   return code && toWords(code);
 }"""

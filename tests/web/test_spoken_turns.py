@@ -7,7 +7,7 @@ from playwright.sync_api import Page
 
 Event = dict[str, Any]
 TAKE_CODE = """async (sequences) => {
-  const { SpokenTurns } = await import("/spoken_turns.js");
+  const { SpokenTurns } = await import(moduleAt("/spoken_turns.js"));
   return sequences.map((events) => {
     const spoken = new SpokenTurns();
     const taken = events.map((event) => spoken.take(event));

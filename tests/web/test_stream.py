@@ -33,7 +33,7 @@ EVENTS = [
 # distinct outcome.
 EVERY_SPLIT_CODE = """
 async (stream) => {
-  const { EventParser } = await import("/stream.js");
+  const { EventParser } = await import(moduleAt("/stream.js"));
   const bytes = new TextEncoder().encode(stream);
   const outcomes = new Set();
   const parse = (pieces) => {

@@ -34,7 +34,7 @@ def test_the_account_shows_what_is_used_and_how_long_transcripts_are_kept_p25_p3
 
 def test_the_tokens_of_days_are_drawn_where_there_are_any_p25(module_page: Page) -> None:
     bars = module_page.evaluate("""async () => {
-      const { showModelUsage } = await import("/views/model_usage.js");
+      const { showModelUsage } = await import(moduleAt("/views/model_usage.js"));
       const used = { calls: 1, cached_tokens: 0, output_tokens: 100, cost_micro_usd: 0, priced_calls: 1 };
       const day = (day, tokens) => ({ day, turns: 1, models: [{ role: "agent", input_tokens: tokens, ...used }] });
       const view = document.querySelector("#usage .models");

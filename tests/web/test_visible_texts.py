@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Route
 
 from infra.local.routing import ROOT
 from tests.web.app_server import AppServer
-from tests.web.conftest import TIMEOUT_MS
+from tests.web.conftest import new_context
 from tests.web.console import Console
 from tests.web.visible_texts import VisibleTexts, walk
 
@@ -34,10 +34,7 @@ def test_every_visible_text_is_translated(
 
     A service worker would fetch the real catalog.
     """
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 800}, locale="ja", service_workers="block"
-    )
-    context.set_default_timeout(TIMEOUT_MS)
+    context = new_context(browser, locale="ja")
     page = context.new_page()
     page.route("**/languages/ja.json", serve_pretended_catalog)
     texts = VisibleTexts(page, is_untranslated, marks=DATA, inside=".prose, pre, code, [lang=en]")
