@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext
 
 from infra.bench.client import sign_in
 from infra.bench.figures import Figure
@@ -36,18 +37,23 @@ def measure_console() -> Sequence[Figure]:
         with run_keepsake_on(data) as server:
             token = asyncio.run(sign_in(server.port, OWNER))
             with run_chromium() as browser:
-                _load(browser, server, token)
-                loads = [_load(browser, server, token) for _ in range(ROUNDS)]
+                _visit_twice(browser, server, token)
+                visits = [_visit_twice(browser, server, token) for _ in range(ROUNDS)]
+    firsts, seconds = zip(*visits, strict=True)
     name = f"console with {CONVERSATIONS} conversations"
 
-    def compute_median(figure: str) -> float:
-        return median(load[figure] for load in loads)
+    def compute_median(visits: Sequence[Mapping[str, float]], figure: str) -> float:
+        return median(visit[figure] for visit in visits)
 
     return [
-        Figure(f"{name}: first paint", compute_median("paint_ms"), "ms", target=1_000),
-        Figure(f"{name}: conversations shown", compute_median("shown_ms"), "ms", target=1_000),
-        Figure(f"{name}: transferred", compute_median("kilobytes"), "KB", target=200),
-        Figure(f"{name}: requests", compute_median("requests")),
+        Figure(f"{name}: first paint", compute_median(firsts, "paint_ms"), "ms", target=1_000),
+        Figure(
+            f"{name}: conversations shown", compute_median(firsts, "shown_ms"), "ms", target=1_000
+        ),
+        Figure(f"{name}: transferred", compute_median(firsts, "kilobytes"), "KB", target=200),
+        Figure(f"{name}: requests", compute_median(firsts, "requests")),
+        Figure(f"{name}, second visit: first paint", compute_median(seconds, "paint_ms"), "ms"),
+        Figure(f"{name}, second visit: transferred", compute_median(seconds, "kilobytes"), "KB"),
     ]
 
 
@@ -57,14 +63,20 @@ async def _fill(data: Path) -> None:
         await library.fill(CONVERSATIONS, turns=TURNS, tick=tick)
 
 
-def _load(browser: Browser, server: ServerProcess, token: str) -> dict[str, float]:
+def _visit_twice(
+    browser: Browser, server: ServerProcess, token: str
+) -> tuple[Mapping[str, float], Mapping[str, float]]:
     """Open the console as somebody who is signed in; a new context has an empty cache."""
     session = json.dumps(json.dumps({"uid": OWNER, "token": token}))
-    context = browser.new_context(viewport={"width": 1280, "height": 800})
-    context.add_init_script(f"sessionStorage.setItem('keepsake.session', {session})")
+    with closing(browser.new_context(viewport={"width": 1280, "height": 800})) as context:
+        context.add_init_script(f"sessionStorage.setItem('keepsake.session', {session})")
+        return _visit(context, server), _visit(context, server)
+
+
+def _visit(context: BrowserContext, server: ServerProcess) -> Mapping[str, float]:
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{server.port}/")
     page.locator("#conversations .card").first.wait_for()
-    figures: dict[str, float] = page.evaluate(_READ_FIGURES)
-    context.close()
+    figures: Mapping[str, float] = page.evaluate(_READ_FIGURES)
+    page.close()
     return figures

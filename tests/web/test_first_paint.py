@@ -49,3 +49,18 @@ def test_the_home_of_a_large_library_transfers_at_most_200_kb_u7(
 
     assert page.evaluate("document.documentElement.lang") == language
     assert page.evaluate(TRANSFERRED) <= MAX_BYTES
+
+
+def test_all_that_the_home_imports_is_asked_for_at_once_u7(console: Console) -> None:
+    page = console.page
+    page.goto(console.address)
+    page.locator("#sign-in").wait_for()
+
+    loads = page.evaluate(
+        """() => performance.getEntriesByType("resource")
+          .filter((load) => load.initiatorType === "script")
+          .map((load) => [load.startTime, load.responseEnd])"""
+    )
+
+    assert len(loads) > 50
+    assert max(start for start, _ in loads) < min(end for _, end in loads)

@@ -141,7 +141,9 @@ async def test_a_second_visit_asks_for_the_page_alone(http):
     files = [await http.get(path) for path in loaded]
     again = await http.get("/", headers={"If-None-Match": page.headers["etag"]})
 
-    assert {path.rpartition("/")[2] for path in loaded} >= {"app.js", "base.css"}
+    names = {path.split("/", maxsplit=3)[3] for path in loaded}
+    assert names >= {"app.js", "style/base.css", "dom.js", "views/chat.js", "vendor/marked.esm.js"}
+    assert {file.status_code for file in files} == {200}
     assert {file.headers["cache-control"] for file in files} == {
         "public, max-age=31536000, immutable"
     }
