@@ -135,7 +135,7 @@ def service_workers() -> Literal["allow", "block"]:
 def own_context(
     browser: Browser, service_workers: Literal["allow", "block"]
 ) -> Iterator[BrowserContext]:
-    """Open a context for one test: a file whose first visits matter returns it as its `context`."""
+    """Open a context for one test: a file whose first visits matter, or that stops the clock, returns it as its `context`."""
     with closing(new_context(browser, service_workers)) as context:
         yield context
 

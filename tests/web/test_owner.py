@@ -2,13 +2,19 @@
 
 from typing import Any
 
-from playwright.sync_api import Page, Route, expect
+import pytest
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.e2e.waiting import wait_until
 from tests.web.console import Console
 
 TRANSCRIPT = """Ann: I will bring the ladder on Friday.
 Tom: I need to book the ferry. I am allergic to walnuts."""
+
+
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
 
 
 def find_tasks(page: Page, part: str = "[data-group] .rows") -> Any:

@@ -5,13 +5,18 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import BrowserContext, Route, expect
 
 from tests.fixtures.oauth import build_authorization, build_code_exchange
 from tests.web.console import Console
 
 CALLBACK = "http://127.0.0.1:9/callback"
 PREVIEWS = "**/v1/mcp/authorizations/preview"
+
+
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
 
 
 def open_request(console: Console, name: str, **changes: str) -> str:

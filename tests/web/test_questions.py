@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from infra.local.routing import ROOT
 from tests.e2e.waiting import wait_until
@@ -20,6 +20,11 @@ LISTS = {
     "memories": ("#rule", "#rules > .rows > li"),
 }
 """Views with records that have no bin: the field of a new one, and the rows."""
+
+
+@pytest.fixture
+def context(own_context: BrowserContext) -> BrowserContext:
+    return own_context
 
 
 def test_no_script_opens_a_dialog_of_the_browser() -> None:
