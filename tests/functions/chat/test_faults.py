@@ -372,7 +372,7 @@ async def test_a_failing_model_is_retried_or_its_failure_is_reported_c55_c57(
     server.play(*scripts)
     openai = OpenaiModel(api_key="key", base_url=server.url, models={"agent": "m"})
     model = ResilientModel({"agent": [openai], "fast": [ScriptedModel()]}, ImpatientClock())
-    limits = Limits(deadline_s=2) if outcome == "limited" else Limits()
+    limits = Limits(deadline_s=0.5) if outcome == "limited" else Limits()
 
     response, screen = await ask(world.deps(model, limits=limits), {"text": QUESTION})
     await openai.aclose()
