@@ -100,11 +100,18 @@ async def sign_in(port: int, uid: str) -> str:
 
 
 async def ask(
-    port: int, text: str, *, token: str = "", file_ids: Sequence[str] = ()
+    port: int, text: str, *, token: str = "", file_ids: Sequence[str] = (), chat: str = ""
 ) -> TimedResponse:
-    """Ask a question. Raises RuntimeError when it was refused."""
+    """Ask a question, in the main chat or that of this id. Raises RuntimeError when it was refused."""
     question = {"text": text, "file_ids": list(file_ids)}
-    return (await request(port, "POST", "/v2/messages", question, token=token)).require()
+    path = f"/v2/messages?chat_session_id={chat}" if chat else "/v2/messages"
+    return (await request(port, "POST", path, question, token=token)).require()
+
+
+async def begin_chat(port: int, token: str) -> str:
+    """Begin a chat; return its id."""
+    answer = await request(port, "POST", "/v2/chat-sessions", {}, token=token)
+    return str(answer.require().json["id"])
 
 
 async def measure_ms(work: Awaitable[object]) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from infra.bench.client import ask, request, sign_in
+from infra.bench.client import ask, begin_chat, request, sign_in
 from infra.bench.figures import Figure
 from infra.bench.processes import ServerProcess
 
@@ -31,18 +31,27 @@ HELLO: Mapping[str, Any] = {
 
 
 async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list[Figure]:
-    """Measure both alternately, so that a disturbance hits both."""
+    """Measure them by turns, so that a disturbance hits all: the raw client, new chats, and one that grows."""
     token = await sign_in(ours.port, "bench")
     await script_after_turn(model)
-    raw, product = [], []
+    raw, first, later = [], [], []
     async with AsyncOpenAI(api_key="x", base_url=model.openai_url) as client:
         for _ in range(_WARM_UP + _ROUNDS):
+            chat = await begin_chat(ours.port, token)
             raw.append(await measure_raw_first_token(client))
-            product.append((await ask(ours.port, "Hello", token=token)).first_s)
-    bare_ms, ours_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, product))
+            first.append((await ask(ours.port, "Hello", token=token, chat=chat)).first_s)
+            later.append((await ask(ours.port, "Hello", token=token)).first_s)
+    bare_ms, first_ms, later_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, first, later))
+    messages = 2 * (_WARM_UP + _ROUNDS // 2)
     return [
         Figure("time to first token: raw client", bare_ms, "ms"),
-        Figure("time to first token: over it", ours_ms - bare_ms, "ms", target=8),
+        Figure("time to first token: over it, in a new chat", first_ms - bare_ms, "ms", target=8),
+        Figure(
+            f"time to first token: over it, after {messages} messages",
+            later_ms - bare_ms,
+            "ms",
+            target=8,
+        ),
     ]
 
 
