@@ -14,6 +14,7 @@ from functions.tool_proxy.registry.app_addresses import check_addresses
 from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
 from functions.tool_proxy.registry.borrowed_trust import sounds_trusted
 from functions.tool_proxy.registry.credentials import create_signing_secret
+from functions.tool_proxy.registry.grave_tools import mark_grave
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
 from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
@@ -244,7 +245,8 @@ async def fetch_manifest(deps: ToolProxyDeps, app: App) -> Manifest:
     """Read an app's manifest from its source. Raises QuotaExceeded, NoManifest and ManifestFailed."""
     await count_request(deps, app.owner)
     name: TransportName = "mcp" if app.external_integration.mcp_server_url else "http"
-    return await deps.choose_manifest_source(name).fetch(app)
+    manifest = await deps.choose_manifest_source(name).fetch(app)
+    return replace(manifest, tools=await mark_grave(deps.meanings, app.owner, manifest.tools))
 
 
 def create_ulid(now: datetime, seed: str) -> AppId:
