@@ -75,7 +75,7 @@ async def build_app(deps: RegistryDeps, owner: UserId) -> App:
     )
 
 
-async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def refresh_manifest(deps: RegistryDeps, uid: UserId, app_id: AppId) -> App:
     """Read the manifest again; settings that it does not declare stay as they are.
 
     An app that was switched off is on again. Raises NotFound, NotAllowed, NoManifest and
@@ -191,7 +191,7 @@ def _check_capability(app: App) -> None:
 
 
 async def _fetch_declared_manifest(
-    deps: ToolProxyDeps, app: App, *, has_home_tools: bool = False
+    deps: RegistryDeps, app: App, *, has_home_tools: bool = False
 ) -> Manifest | None:
     """Read the manifest that an app declares, or else the one that its home page may have.
 
@@ -241,7 +241,7 @@ def apply_manifest(app: App, manifest: Manifest) -> App:
     )
 
 
-async def fetch_manifest(deps: ToolProxyDeps, app: App) -> Manifest:
+async def fetch_manifest(deps: RegistryDeps, app: App) -> Manifest:
     """Read an app's manifest from its source. Raises QuotaExceeded, NoManifest and ManifestFailed."""
     await count_request(deps, app.owner)
     name: TransportName = "mcp" if app.external_integration.mcp_server_url else "http"

@@ -1,6 +1,6 @@
 """Grave tools: unseen tools that pay, send, open or delete are told from others by what they say of themselves (S1)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -440,7 +440,7 @@ async def test_a_tool_that_is_grave_is_shown_so_whatever_its_maker_declares_s1(
 
     named = {**FIND_TOOL, "read_only": True, "name": "cash_out"}
     world.notes.tools = [named, {**FIND_TOOL, "name": "tidy_up", "read_only": False}]
-    classes = []
+    classes: list[Mapping[str, str]] = []
     for encoder in (None, read):
         world.deps = replace(world.deps, meanings=QuestionMeanings(encoder))
         app = (await world.register(name=f"Notes {len(classes)}")).json()
