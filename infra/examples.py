@@ -3,7 +3,7 @@
 import numpy as np
 
 from functions.process_conversation.processing import told_secrets
-from functions.tool_proxy.registry import borrowed_trust
+from functions.tool_proxy.registry import borrowed_trust, grave_tools
 from infra.deploy import failures
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline import intents, tasks
@@ -24,6 +24,7 @@ def main() -> None:
         (tasks.load_examples().table, tasks.load_examples().spoken),
         (denials.load_table(), denials.list_examples()),
         (borrowed_trust.load_table(), borrowed_trust.list_examples()),
+        (grave_tools.load_table(), grave_tools.list_examples()),
         (told_secrets.load_table(), told_secrets.list_examples()),
         (failures.load_table(), failures.list_examples()),
         (load_crisis_table(), crisis_examples.list_examples()),

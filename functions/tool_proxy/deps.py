@@ -56,7 +56,7 @@ class ToolProxyDeps(CallDeps):
 
 @value
 class RegistryDeps(ToolProxyDeps):
-    """What naming an app needs, too."""
+    """What naming an app and reading its tools needs, too."""
 
     meanings: QuestionMeanings
 

@@ -7,6 +7,7 @@ import resource
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from time import process_time
 from typing import TypeVar
@@ -20,16 +21,22 @@ from shared.domain.value import value
 T = TypeVar("T")
 MAX_PROCESSES = 2
 _limiter: RunVar[CapacityLimiter] = RunVar("_limiter")
+_long: RunVar[anyio.Lock] = RunVar("_long")
+"""Held by whoever reads for longer than a first try: the other process stays free for small files."""
 _turns: RunVar[dict[str, tuple[anyio.Lock, int]]] = RunVar("_turns")
 """By owner: the lock that one of their files holds, and how many wait for it or hold it."""
 
 
 @value
 class Limits:
-    """What reading one file may take; the memory includes that of the process and its modules."""
+    """What reading one file may take; the memory includes that of the process and its modules.
+
+    What takes longer than `first_cpu_s` begins anew once those that wait have had as long.
+    """
 
     timeout_s: float = 120.0
     cpu_s: float = 60.0
+    first_cpu_s: float = 1.0
     memory_bytes: int = 1_610_612_736
 
 
@@ -40,13 +47,22 @@ class LimitReached(Exception):
 async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> tuple[T, float]:
     """Call `read` in another process, two at once and one of each owner, who waits behind their own alone.
 
-    Returns what it returns, and how many seconds of processor time it took. Waiting for others counts as no time of this one. Raises LimitReached, and what `read` raises.
+    A few owners of slow files hold up no small one: each is tried for a second first, and one is read for longer at a time.
+    Returns what it returns, and how many seconds of processor time it took. Waiting for others counts as no time of this one.
+    Raises LimitReached, and what `read` raises.
     """
-    work = partial(_run_bounded, read, limits)
+    first_s = min(limits.first_cpu_s, limits.cpu_s)
     try:
-        async with _take_turn(owner), _get_limiter():
-            with anyio.fail_after(limits.timeout_s):
-                return await to_process.run_sync(work, cancellable=True, limiter=CapacityLimiter(1))
+        async with _take_turn(owner):
+            try:
+                async with _get_limiter():
+                    return await _run(read, replace(limits, cpu_s=first_s))
+            except anyio.BrokenWorkerProcess:
+                if first_s == limits.cpu_s:
+                    raise
+            async with _get_long(), _get_limiter():
+                content, seconds = await _run(read, limits)
+            return content, first_s + seconds
     except TimeoutError as error:
         reason = f"reading it takes longer than {limits.timeout_s:.0f} seconds"
         raise LimitReached(reason) from error
@@ -54,6 +70,12 @@ async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> tup
         raise LimitReached("reading it takes more memory than there is") from error
     except anyio.BrokenWorkerProcess as error:
         raise LimitReached("reading it takes more time or memory than it may") from error
+
+
+async def _run(read: Callable[[], T], limits: Limits) -> tuple[T, float]:
+    work = partial(_run_bounded, read, limits)
+    with anyio.fail_after(limits.timeout_s):
+        return await to_process.run_sync(work, cancellable=True, limiter=CapacityLimiter(1))
 
 
 def _run_bounded(read: Callable[[], T], limits: Limits) -> tuple[T, float]:
@@ -94,3 +116,12 @@ def _get_limiter() -> CapacityLimiter:
         limiter = CapacityLimiter(MAX_PROCESSES)
         _limiter.set(limiter)
         return limiter
+
+
+def _get_long() -> anyio.Lock:
+    try:
+        return _long.get()
+    except LookupError:
+        lock = anyio.Lock()
+        _long.set(lock)
+        return lock

@@ -10,7 +10,7 @@ from shared.security.plain_form import WORD_END
 COUNTRIES = ("US", "GB", "DE", "FR", "ES", "IT", "JP", "BR", "IN", "CN", "MX", "AU")
 """Countries whose national formats are known. Each more costs time, and finds numbers that are none."""
 
-_SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()"
+_SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()·•"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(

@@ -16,6 +16,7 @@ from shared.security.national_ids import find_national_ids
 from shared.security.phone_numbers import find_phone_numbers, find_spoken_numbers
 from shared.security.plain_form import PlainForm, read_plain
 from shared.security.spelled_emails import find_spelled_emails
+from shared.security.spelled_numbers import find_spelled_numbers
 from shared.security.spoken_secrets import find_spoken_secrets
 
 Kind = Literal["email", "phone", "iban", "card", "id", "secret", "text"]
@@ -31,11 +32,21 @@ _CODE_VALUE = re.compile(
     r"[$<{`].*|[^\W\d][^\W\d.]*(?:\.[^\W\d]+)*|[^\s\"']*[()\[\]{}].*", re.DOTALL
 )
 _MAX_NAME_CHARS = 60
+_MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82\u0bbe-\u0bcd\u0c00-\u0c4d"
+"""Vowels of scripts in which they are no letters."""
 _EMAIL = re.compile(
-    r"(?<![\w.+%-])\w[\w!#$%&'*+=?^`{|}~.-]{0,63}+(?:@|\\u0040)"
-    r"(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}"
+    r"(?<![\w.+%-])(?:\w[\w!#$%&'*+=?^`{|}~."
+    rf"{_MARKS}-]{{0,63}}+|\"[^\s\"@][^\n\"@]{{0,62}}\")(?:@|\\u0040)"
+    rf"(?:(?:[^\W_][\w{_MARKS}-]{{0,62}}\.){{1,8}}(?:xn--[a-z0-9-]{{2,59}}|(?:[^\W\d_]|[{_MARKS}]){{2,24}})"
+    r"|\[[0-9a-fA-F.:]{7,45}\])"
 )
 """JSON may write the at sign as an escape."""
+_TOPS = "中国|中國|公司|网络|網絡|网址|香港|台湾|台灣|新加坡|在线|中文网|みんな|コム|ストア|닷컴|닷넷|한국|ไทย"
+_SPACELESS_EMAIL = re.compile(
+    r"(?:(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}+|(?<!\S)[^\W\x00-\x7f]{1,30}+)"
+    rf"@(?:[\w\u0e31-\u0e4e-]{{1,62}}\.){{1,3}}(?:{_TOPS})"
+)
+"""At a domain in a script that writes no spaces."""
 _GOODS = re.compile(
     r"1[Zz](?<!\w1.)(?: ?[0-9A-Za-z]){16}(?!\w)|(?:ISBN|ISSN|GTIN|EAN)(?:-1[03])?:? ?[0-9][0-9X -]{6,20}"
 )
@@ -89,6 +100,9 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
         yield PrivateSpan(*match.span(), "email")
     for span in find_spelled_emails(text):
         yield PrivateSpan(*span, "email")
+    if plain.words != plain.text and "@" in plain.text:
+        for match in _SPACELESS_EMAIL.finditer(plain.text):
+            yield PrivateSpan(*match.span(), "email")
     yield from _find_numbers(plain)
 
 
@@ -100,6 +114,8 @@ def _find_numbers(plain: PlainForm) -> Iterator[PrivateSpan]:
         yield PrivateSpan(*span, "id")
     numbers = _GOODS.sub(lambda goods: "x" * len(goods[0]), plain.words)
     for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):
+        yield PrivateSpan(*span, "phone")
+    for span in find_spelled_numbers(plain, plain.text.lower()):
         yield PrivateSpan(*span, "phone")
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, get_args
 from unicodedata import normalize
 
 from shared.security.plain_form import WORD_END, PlainForm
+from shared.security.spelled_numbers import match_spelled_code
 from shared.security.word_runs import find_word_runs
 
 _Group = Literal["passwords", "codes", "keys"]
@@ -29,6 +30,7 @@ _MIN_BARE_CHARS: Final = 6
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
+_SIGN: Final = re.compile(r"[!@#$%^&*+=~?]")
 _QUOTED: Final = re.compile(r"([`“„«‘])([^`“”„«»‘’\n]{3,60})[`”“»’]")
 """A password of any words, in quotation marks that none of it has."""
 _MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
@@ -37,11 +39,26 @@ _LOGIN_PAIR: Final = re.compile(
     r"(?:[ ]{0,3}[:=-]|[ ])[ ]{0,3}[^\s/|:,;]{1,60}(?:[ ]{1,3}[/|]{1,2}[ ]{0,3}|[/|]{1,2}[ ]{1,3})([^\s,;]{4,200})"
 )
 """Name and password, as in `login: anna / hunter2`; without a space it may be a path."""
+_BARE_PAIR: Final = re.compile(
+    r"^(?:[^\n:/|]{1,30}:[ ]|[ ]*)[^\s/|:,;]{2,60}[ ]{1,3}[/|][ ]{1,3}([^\s/|,;]{6,60})[ ]*$",
+    re.MULTILINE,
+)
+"""The same alone on its line, without the word `login`."""
+_BESIDE_EMAIL: Final = re.compile(
+    r"@[\w.-]{4,80}(?<=[^\W\d_])[ ]{0,3}[:/|][ ]{0,3}(?=[^\W\d_]{0,40}[0-9])([^\s/|,;]{6,60})"
+)
+_USER_AND_PASS: Final = re.compile(
+    r"(?i)(?<!\w)(?:u|usr|user|login)[:= ][ ]?[^\s,;]{1,60}[,;/|]?[ ]{1,3}(?:p|pw|pass)[:= ][ ]?([^\s,;]{4,60})"
+)
 _ALONE: Final = re.compile(r"[ ]{0,3}[:=][ ]{0,3}([^\W\d_]{6,60})[ ]{0,3}(?:$)", re.MULTILINE)
 """A password of letters alone on its line."""
 _NEAR_CHARS: Final = 80
 """So far from its name may the first or the last word of a recovery phrase stand."""
 _CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
+_PAPER: Final = re.compile(
+    r"[0-9]{2,4}(?:[ ./-][0-9]{2,7}){1,3}(?![\w-])|(?=[A-Za-z0-9]{7,20}(?![\w-]))(?:[A-Za-z]*[0-9]){4}[A-Za-z0-9]*"
+)
+_DATE: Final = re.compile(r"\d{4}[./ -]\d\d[./ -]\d\d|\d\d?[./ -]\d\d?[./ -]\d{2,4}")
 
 
 def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
@@ -55,7 +72,23 @@ def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
         secret = pair[1].rstrip(".") if pair else ""
         if pair and _is_secret(secret, min_chars=_MIN_CHARS, is_linked=True, digits_count=False):
             yield pair.start(1), pair.start(1) + len(secret)
+    yield from _find_papers(plain, lowered)
+    yield from _find_bare_pairs(plain.words)
     yield from _find_recovery_phrases(plain.text, lowered)
+
+
+def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield passwords beside a name or an address that no word announces: letters, a digit and a sign."""
+    for form in (_BARE_PAIR, _USER_AND_PASS, _BESIDE_EMAIL):
+        for pair in form.finditer(text):
+            secret = pair[1].rstrip(".")
+            is_mixed = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+            if (
+                is_mixed
+                and (form is not _BARE_PAIR or _SIGN.search(secret))
+                and not _CODE.search(secret)
+            ):
+                yield pair.start(1), pair.start(1) + len(secret)
 
 
 def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
@@ -93,6 +126,7 @@ def _find_values(
     """Yield the value behind a name, and further codes of a list."""
     alone = _ALONE.match(plain.words, name[1]) if group == "passwords" else None
     span = alone.span(1) if alone else _find_value(plain, lowered, name, group)
+    span = _find_spelled_code(lowered, name, group) or span
     if span is None:
         return
     digits = _MORE_DIGITS.match(plain.words, span[1]) if lowered[slice(*span)].isdigit() else None
@@ -135,6 +169,27 @@ def _find_value(
     return None
 
 
+def _find_spelled_code(
+    lowered: str, name: tuple[int, int], group: _Group
+) -> tuple[int, int] | None:
+    """Return the span of a code that is told in words: `my pin is four four one seven`."""
+    between = _compile_between().match(lowered, name[1]) if group != "keys" else None
+    if between is None or not (between["link"] or group == "codes"):
+        return None
+    end = match_spelled_code(lowered, between.end())
+    return (between.end(), end) if end else None
+
+
+def _find_papers(plain: PlainForm, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of passports, licences and the like behind their names; no dates."""
+    for _, end in _find_names(plain, lowered, _load_papers()):
+        number = _compile_number_word().match(lowered, end)
+        between = _compile_between().match(lowered, number.end() if number else end)
+        paper = _PAPER.match(plain.words, between.end()) if between else None
+        if paper and not _DATE.fullmatch(paper[0]):
+            yield paper.span()
+
+
 def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
     if len(secret) < min_chars or _CODE.search(secret):
         return False
@@ -158,6 +213,11 @@ def _load_logins() -> Sequence[str]:
 
 
 @cache
+def _load_papers() -> Sequence[str]:
+    return _list_forms("papers")
+
+
+@cache
 def _load_recovery_names() -> Sequence[str]:
     return _list_forms("recovery_phrases")
 
@@ -165,6 +225,13 @@ def _load_recovery_names() -> Sequence[str]:
 def _list_forms(group: str) -> Sequence[str]:
     names = chain.from_iterable(_NAMES[group].values())
     return [*dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD"))]
+
+
+@cache
+def _compile_number_word() -> re.Pattern[str]:
+    """Compile what may stand between a paper and its number: `no.`, `号码`."""
+    words = "|".join(re.escape(word) for word in sorted(_NAMES["numbers"], key=len, reverse=True))
+    return re.compile(rf"[ ]?(?:{words})(?:(?<=[^a-z])|(?![a-z]))")
 
 
 @cache

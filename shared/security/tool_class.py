@@ -6,7 +6,7 @@ Also called: read-only tools, destructive actions.
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from shared.domain.apps.app import ChatTool
 
@@ -34,9 +34,12 @@ _CLASSES: Mapping[str, ToolClass] = {
 
 
 def classify_app_tool(tool: ChatTool) -> ToolClass:
-    """Return the class of a tool as its app declares it."""
+    """Return the class of a tool as its app declares it, and as it was read when it was registered."""
     return classify_tool(
-        tool.name, read_only=tool.read_only, destructive=tool.destructive, method=tool.method
+        tool.name,
+        read_only=tool.read_only,
+        destructive=tool.destructive or tool.is_grave,
+        method=tool.method,
     )
 
 
@@ -51,8 +54,24 @@ def classify_tool(name: str, *, read_only: bool, destructive: bool, method: str)
     return "read" if read_only else class_by_name
 
 
+def is_grave_choice(choice: object, schema: Mapping[str, Any]) -> bool:
+    """Tell whether a choice among deeds says that a call is sensitive: `delete` of list, create and delete."""
+    choices = [each for each in schema.get("enum", ()) if isinstance(each, str)]
+    if choice not in choices or _CLASSES.get(_first_word(str(choice))) != "sensitive":
+        return False
+    return any(_CLASSES.get(_first_word(each)) in ("read", "write") for each in choices)
+
+
+def _first_word(name: str) -> str:
+    return next(iter(_split(name)), "")
+
+
+def _split(name: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKC", name))]
+
+
 def _classify_name(name: str) -> ToolClass:
-    words = [word.lower() for word in _WORD.findall(unicodedata.normalize("NFKC", name))]
+    words = _split(name)
     classes = [_CLASSES[word] for word in words if word in _CLASSES]
     if not _CONJUNCTIONS.isdisjoint(words):
         return _choose_most_severe(classes)

@@ -440,7 +440,20 @@ BODY_ID_ROUTES = [
 def test_documents_of_another_user_are_not_found(
     bob: httpx.Client, theirs: dict[str, str], method: str, path: str, detail: str
 ) -> None:
-    assert parse_refusal(bob.request(method, path.format(**theirs))) == (404, detail)
+    answer = bob.request(method, path.format(**theirs))
+
+    assert parse_refusal(answer) == (404, detail)
+    assert tell(answer) == tell(bob.request(method, path.format(**nobodys(theirs))))
+
+
+def nobodys(theirs: dict[str, str]) -> dict[str, str]:
+    """Return an id that nobody has for each kind, as long as those that somebody has."""
+    return {kind: "x" * len(name) for kind, name in theirs.items()}
+
+
+def tell(answer: httpx.Response) -> tuple[int, bytes, set[str]]:
+    """Return what an answer tells whoever guesses ids: status, body, and which headers it has."""
+    return answer.status_code, answer.content, set(answer.headers)
 
 
 @pytest.mark.parametrize(("method", "path", "body", "detail"), BODY_ID_ROUTES)
@@ -456,6 +469,7 @@ def test_documents_of_another_user_cannot_be_changed(
     answer = bob.request(method, path.format(**theirs), json=body)
 
     assert parse_refusal(answer) == (404, detail)
+    assert tell(answer) == tell(bob.request(method, path.format(**nobodys(theirs)), json=body))
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "DELETE"])

@@ -25,7 +25,7 @@ from shared.domain.models.model import ToolSpec
 from shared.domain.provenance import LIBRARY, Source, TextKind
 from shared.domain.store.sizes import truncate
 from shared.domain.value import value
-from shared.security.tool_class import ToolClass
+from shared.security.tool_class import ToolClass, is_grave_choice
 from shared.security.visible_text import strip_invisible
 
 ResultRenderer = Callable[[Citations], str]
@@ -166,7 +166,13 @@ class Tool:
     def is_sensitive(self, arguments: Mapping[str, Any]) -> bool:
         """Tell whether a call is asked about each time."""
         given = (name for name in self.sensitive_arguments if self._is_given(name, arguments))
-        return self.tool_class == "sensitive" or any(given)
+        return self.tool_class == "sensitive" or any(given) or self._does_by_choice(arguments)
+
+    def _does_by_choice(self, arguments: Mapping[str, Any]) -> bool:
+        """Tell whether a tool of others that does several things is told to do a sensitive one."""
+        schemas = self.spec.parameters.get("properties", {})
+        chosen = ((choice, schemas.get(name, {})) for name, choice in arguments.items())
+        return bool(self.maker) and any(is_grave_choice(*each) for each in chosen)
 
     def _is_given(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Tell whether an argument says something: an empty list may remove all that is there."""

@@ -58,7 +58,7 @@ async def add(
     return result
 
 
-async def refresh(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> ConnectResult:
+async def refresh(deps: RegistryDeps, uid: UserId, app_id: AppId) -> ConnectResult:
     """List the tools again, or ask the owner to authorize. Raises as registration.refresh_manifest."""
     try:
         return ConnectResult(app=await registration.refresh_manifest(deps, uid, app_id))
@@ -74,7 +74,7 @@ async def verify_state(deps: ToolProxyDeps, state: str) -> CallbackState:
 
 
 async def complete(
-    deps: ToolProxyDeps, callback: CallbackState, *, code: str | None, iss: str | None
+    deps: RegistryDeps, callback: CallbackState, *, code: str | None, iss: str | None
 ) -> App:
     """Store the tokens of an owner who comes back, list the tools and install the app; works once.
 

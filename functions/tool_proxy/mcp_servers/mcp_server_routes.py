@@ -37,7 +37,7 @@ async def add_server(deps: RegistryDeps, call: Call[McpAppIn]) -> McpAppOut | Re
     errors=(400, 401, 403, 404, 502),
     check="revocation",
 )
-async def refresh_tools(deps: ToolProxyDeps, call: Call) -> McpAppOut | Response:
+async def refresh_tools(deps: RegistryDeps, call: Call) -> McpAppOut | Response:
     return _to_response(deps, await connect.refresh(deps, call.uid, AppId(call.path["app_id"])))
 
 
@@ -63,7 +63,7 @@ def _to_response(deps: ToolProxyDeps, result: ConnectResult) -> Response:
     access="anyone",
     media_type="text/html",
 )
-async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) -> Response:
+async def handle_callback(deps: RegistryDeps, call: Call[None, McpCallbackIn]) -> Response:
     query = call.query
     try:
         callback = await connect.verify_state(deps, query.state)
@@ -86,7 +86,7 @@ async def handle_callback(deps: ToolProxyDeps, call: Call[None, McpCallbackIn]) 
     max_bytes=32_768,
     check="revocation",
 )
-async def complete(deps: ToolProxyDeps, call: Call[McpCallbackIn]) -> McpAppOut:
+async def complete(deps: RegistryDeps, call: Call[McpCallbackIn]) -> McpAppOut:
     """Complete an authorization in an app that opens the callback link: the app knows its user."""
     callback = await connect.verify_state(deps, call.body.state)
     if callback.uid != call.uid:

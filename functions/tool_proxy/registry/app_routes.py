@@ -108,7 +108,7 @@ async def delete_app(deps: ToolProxyDeps, call: Call) -> OkOut:
     "Read an app's manifest again",
     errors=(400, 403, 404, 502),
 )
-async def refresh_manifest(deps: ToolProxyDeps, call: Call) -> ManifestRefreshOut:
+async def refresh_manifest(deps: RegistryDeps, call: Call) -> ManifestRefreshOut:
     app = await registration.refresh_manifest(deps, call.uid, _get_app_id(call))
     return ManifestRefreshOut(tools_count=len(app.chat_tools))
 

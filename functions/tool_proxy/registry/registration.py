@@ -14,6 +14,7 @@ from functions.tool_proxy.registry.app_addresses import check_addresses
 from functions.tool_proxy.registry.app_names import find_trusted_name, require_unreserved_name
 from functions.tool_proxy.registry.borrowed_trust import sounds_trusted
 from functions.tool_proxy.registry.credentials import create_signing_secret
+from functions.tool_proxy.registry.grave_tools import mark_grave
 from functions.tool_proxy.registry.logos import read_logo
 from shared.domain.apps.app import INTEGRATION_CAPABILITY, App, AppLogo, ExternalIntegration
 from shared.domain.errors import Conflict, Invalid, ManifestFailed, NoManifest
@@ -74,7 +75,7 @@ async def build_app(deps: RegistryDeps, owner: UserId) -> App:
     )
 
 
-async def refresh_manifest(deps: ToolProxyDeps, uid: UserId, app_id: AppId) -> App:
+async def refresh_manifest(deps: RegistryDeps, uid: UserId, app_id: AppId) -> App:
     """Read the manifest again; settings that it does not declare stay as they are.
 
     An app that was switched off is on again. Raises NotFound, NotAllowed, NoManifest and
@@ -190,7 +191,7 @@ def _check_capability(app: App) -> None:
 
 
 async def _fetch_declared_manifest(
-    deps: ToolProxyDeps, app: App, *, has_home_tools: bool = False
+    deps: RegistryDeps, app: App, *, has_home_tools: bool = False
 ) -> Manifest | None:
     """Read the manifest that an app declares, or else the one that its home page may have.
 
@@ -240,11 +241,12 @@ def apply_manifest(app: App, manifest: Manifest) -> App:
     )
 
 
-async def fetch_manifest(deps: ToolProxyDeps, app: App) -> Manifest:
+async def fetch_manifest(deps: RegistryDeps, app: App) -> Manifest:
     """Read an app's manifest from its source. Raises QuotaExceeded, NoManifest and ManifestFailed."""
     await count_request(deps, app.owner)
     name: TransportName = "mcp" if app.external_integration.mcp_server_url else "http"
-    return await deps.choose_manifest_source(name).fetch(app)
+    manifest = await deps.choose_manifest_source(name).fetch(app)
+    return replace(manifest, tools=await mark_grave(deps.meanings, app.owner, manifest.tools))
 
 
 def create_ulid(now: datetime, seed: str) -> AppId:

@@ -57,8 +57,8 @@ _PERMISSION_ALIASES = {"create_memories": "create_facts"}
 class ChatTool:
     """A tool an app serves. `endpoint` is absolute; `parameters` a JSON Schema of type object.
 
-    `read_only` and `destructive` are the app's own declarations. What is called over MCP is always
-    a POST to the one address of its server.
+    `read_only` and `destructive` are the app's own declarations; `is_grave` is how we read what it says of itself. What is
+    called over MCP is always a POST to the one address of its server.
     """
 
     name: str
@@ -70,6 +70,7 @@ class ChatTool:
     status_message: str | None = None
     read_only: bool = False
     destructive: bool = False
+    is_grave: bool = False
     transport: Literal["http", "mcp"] = "http"
 
     @property

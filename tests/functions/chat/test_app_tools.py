@@ -430,3 +430,19 @@ async def test_a_newly_installed_app_is_offered_and_a_removed_app_is_not_p9(worl
     turn = await prepare_turn(deps, ADA, Question("Hi"))
 
     assert {tool.app_id for tool in turn.tools if tool.app_id} == {build_desk_app(1).id}
+
+
+async def test_a_tool_of_several_deeds_asks_for_a_sensitive_one_each_time_s1() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"action": {"type": "string", "enum": ["list", "create", "delete"]}},
+    }
+    manage = ChatTool(
+        name="manage", description="Manage notes", endpoint="https://a.example/x", parameters=schema
+    )
+    [pinned] = pin_apps([replace(APP, chat_tools=(manage,))])
+    [tool] = build_app_tools(RecordingToolbox(), ADA, [pinned], consent_to([pinned.app]))
+
+    asks = {action: tool.is_sensitive({"action": action}) for action in ("list", "delete", "other")}
+
+    assert asks == {"list": False, "delete": True, "other": False}

@@ -2,13 +2,14 @@
 
 import os
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import anyio
 from anyio import lowlevel, to_thread
 
-from shared.resilience.isolation import Limits, run_isolated
+from shared.resilience.isolation import LimitReached, Limits, run_isolated
 
 
 def wait_for(path: str) -> str:
@@ -56,3 +57,31 @@ async def test_seconds_of_the_processor_are_told() -> None:
 
     assert content == "burnt"
     assert seconds >= 0.05
+
+
+async def test_a_small_file_passes_the_slow_ones_of_many_owners_g7() -> None:
+    limits = Limits(cpu_s=0.6, first_cpu_s=0.1)
+    order: list[str] = []
+
+    async def run(owner: str, seconds: float) -> None:
+        with suppress(LimitReached):
+            await run_isolated(partial(burn, seconds), limits, owner)
+        order.append(owner)
+
+    async with anyio.create_task_group() as tasks:
+        for owner in ("eve", "mallory", "trudy"):
+            tasks.start_soon(run, owner, 9.0)
+        await lowlevel.checkpoint()
+        tasks.start_soon(run, "ann", 0.0)
+
+    assert order[0] == "ann"
+    assert sorted(order) == ["ann", "eve", "mallory", "trudy"]
+
+
+async def test_what_needs_more_than_a_first_try_is_read_and_all_its_seconds_are_told_g7() -> None:
+    limits = Limits(cpu_s=9.0, first_cpu_s=0.05)
+
+    content, seconds = await run_isolated(partial(burn, 0.2), limits, "ann")
+
+    assert content == "burnt"
+    assert seconds >= 0.25

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.security.tool_class import ToolClass, classify_tool
+from shared.security.tool_class import ToolClass, classify_tool, is_grave_choice
 
 NAMES: Mapping[ToolClass, str] = {
     "read": """
@@ -69,3 +69,22 @@ def test_every_destructive_tool_is_sensitive_s1(name: str, *, read_only: bool, m
     tool_class = classify_tool(name, read_only=read_only, destructive=True, method=method)
 
     assert tool_class == "sensitive"
+
+
+@pytest.mark.parametrize(
+    ("choice", "choices", "is_grave"),
+    [
+        ("delete", ["list", "create", "delete"], True),
+        ("SEND_NOW", ["save_draft", "SEND_NOW"], True),
+        ("cancelBooking", ["getBooking", "cancelBooking"], True),
+        ("list", ["list", "delete"], False),
+        ("email", ["text", "email"], False),
+        ("book", ["book", "film"], False),
+        ("delete", [], False),
+        (True, ["list", "delete"], False),
+    ],
+)
+def test_a_choice_among_deeds_says_what_a_call_does_s1(
+    choice: object, choices: list[str], *, is_grave: bool
+) -> None:
+    assert is_grave_choice(choice, {"enum": choices} if choices else {}) == is_grave
