@@ -348,7 +348,8 @@ def test_a_review_is_shown_with_the_apps_rating_r1(phone, sign_up):
     assert mine["user_review"]["uid"] == reader.uid
     assert phone.get(f"/v1/apps/{app_id}/reviews", each(REVIEW)) == shown["reviews"]
 
-    path, reply = f"/v1/apps/{app_id}/review", {"response": "Thanks", "reviewer_uid": reader.uid}
+    author, path = shown["reviews"][0]["uid"], f"/v1/apps/{app_id}/review"
+    reply = {"response": "Thanks", "reviewer_uid": author}
     reader.send("PATCH", path, json={"score": 5.0, "review": "Better"})
     phone.send("PATCH", f"{path}/reply", json=reply)
 
