@@ -79,14 +79,7 @@ async def measure_live() -> Work:
         reads=sum(each.get("reads", 0) for each in lines.facts) / minutes,
         writes=sum(each.get("writes", 0) for each in lines.facts) / minutes,
         blobs=blobs.written / minutes,
-        requests=0.0,
         tasks=len(world.tasks.created) / minutes,
-        deliveries=0.0,
-        vector_rows=0.0,
-        vector_bytes=0.0,
-        stored_bytes=0.0,
-        embedded_tokens=0.0,
-        cpu_s=0.0,
     )
 
 

@@ -38,16 +38,16 @@ class Work:
     `tokens` are by the name of the model.
     """
 
-    reads: float
-    writes: float
-    requests: float
-    tasks: float
-    deliveries: float
-    vector_rows: float
-    vector_bytes: float
-    stored_bytes: float
-    embedded_tokens: float
-    cpu_s: float
+    reads: float = 0.0
+    writes: float = 0.0
+    requests: float = 0.0
+    tasks: float = 0.0
+    deliveries: float = 0.0
+    vector_rows: float = 0.0
+    vector_bytes: float = 0.0
+    stored_bytes: float = 0.0
+    embedded_tokens: float = 0.0
+    cpu_s: float = 0.0
     blobs: float = 0.0
     tokens: Mapping[str, Tokens] = field(default_factory=dict)
 

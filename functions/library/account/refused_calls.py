@@ -60,7 +60,6 @@ REFUSED: Mapping[str, Sequence[tuple[Method, str]]] = {
     "Keepsake connects no task apps but Apple Reminders.": (
         ("GET", "/v1/task-integrations/{path:path}"),
         ("POST", "/v1/task-integrations/{path:path}"),
-        ("DELETE", "/v1/task-integrations/{path:path}"),
     ),
     "Delete them in the list of conversations: there is nothing that deletes all of an import.": (
         ("DELETE", "/v1/import/limitless/conversations"),

@@ -67,6 +67,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "syncBatchUpdate": "PATCH /v1/action-items/sync-batch",
         "getTaskIntegrations": "GET /v1/task-integrations",
         "saveTaskIntegration": "PUT /v1/task-integrations/{key}",
+        "deleteTaskIntegration": "DELETE /v1/task-integrations/{key}",
     },
     "People": {
         "createPerson": "POST /v1/users/people",
