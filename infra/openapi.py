@@ -88,12 +88,13 @@ class PublicRoute:
 
 
 def list_public_routes() -> list[PublicRoute]:
-    """List the routes of every public entry point but that of sockets, in the order of infra/routes.json."""
+    """List what is described of every public entry point but that of sockets, in the order of infra/routes.json."""
     return [
         PublicRoute(entry_point=entry_point.name, row=row)
         for entry_point in load_entry_points()
         if entry_point.access == "public" and not entry_point.carries_sockets
         for row in _list_routes(entry_point)
+        if row.is_described
     ]
 
 

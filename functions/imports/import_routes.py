@@ -1,6 +1,7 @@
 """Imports over HTTP: hand in files, see what becomes of them, decide, and follow."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +20,7 @@ from functions.imports.import_schemas import (
     ImportTaskIn,
     KeepIn,
     LeftOutOut,
+    LimitlessIn,
     SpeakerOut,
 )
 from functions.imports.plan.keep_items import continue_import
@@ -99,6 +101,20 @@ def _build_sources(
         SourceFile(name=file.name, data=file.content, modified=at or now)
         for file, at in zip(files, times, strict=False)
     ]
+
+
+@route(
+    "POST",
+    "/v1/import/limitless",
+    "Import a zip of Limitless as the released app sends it",
+    errors=(400, 401, 413, 415, 422, 429),
+    form=replace(FILES_FORM, json_field=None, file_field="file", max_files=1),
+)
+async def add_limitless_import(deps: LibraryDeps, call: CreatingCall[LimitlessIn]) -> ImportJobOut:
+    if call.file is None:
+        raise Invalid("Send the zip as the field 'file' of a form.")
+    sources = _build_sources(call.files, (), deps.clock.now())
+    return ImportJobOut.of(await start_import(deps, call.uid, sources, is_preview=False))
 
 
 @route("GET", "/v1/import/jobs", "List imports as the released app does, newest first")
@@ -198,5 +214,14 @@ def _build_file(number: int, entry: dict[str, Any], stored: FileImport) -> Impor
     )
 
 
-ROUTES = (add_import, list_jobs, get_job, get_import, follow_import, keep_import, delete_import)
+ROUTES = (
+    add_import,
+    add_limitless_import,
+    list_jobs,
+    get_job,
+    get_import,
+    follow_import,
+    keep_import,
+    delete_import,
+)
 IMPORT_FILES_ROUTES = (on_import_step,)

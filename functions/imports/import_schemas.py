@@ -141,6 +141,10 @@ JOB_STATUS: Mapping[ImportStatus, JobStatus] = {
 }
 
 
+class LimitlessIn(Wire):
+    """No field beside the file: its language is in it."""
+
+
 class ImportJobOut(Wire):
     """An import as the released app lists it."""
 

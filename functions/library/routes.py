@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from functions.library.account import account, empty_answers, user_settings
+from functions.library.account import account, empty_answers, refused_calls, user_settings
 from functions.library.bin import bin_routes
 from functions.library.conversations import (
     conversation_items,
@@ -68,6 +68,7 @@ LIBRARY_ROUTES = (
     *user_settings.ROUTES,
     *empty_answers.ROUTES,
     *account.ROUTES,
+    *refused_calls.ROUTES,
     *load_routes("functions.process_conversation.days.summary_routes:ROUTES"),
     *load_routes("functions.process_conversation.processing.template_routes:ROUTES"),
     *keys.ROUTES,

@@ -26,6 +26,7 @@ from infra.bench.processes import (
 )
 from infra.bench.prompt_cache import CachedInput, PromptCache
 from infra.bench.sessions import generate_sessions
+from infra.scale.live import measure_live
 from infra.scale.usage import USAGE
 from infra.scale.work import Counters, Tokens, Work
 from shared.domain.models.tokens import estimate_tokens
@@ -87,7 +88,7 @@ class Reading:
 
 
 async def measure() -> Counters:
-    """Run the four kinds of work, one after another."""
+    """Run each kind of work, one after another."""
     with (
         open_folder() as folder,
         run_scripted_model() as model,
@@ -123,6 +124,7 @@ async def measure() -> Counters:
         turn=turn,
         notification=await _measure_notifications(),
         library=library,
+        live=await measure_live(),
         words=sum(len(text.split()) for text in texts) / CONVERSATIONS,
     )
 

@@ -105,6 +105,7 @@ class Scale:
             "traffic and logs": users * self._traffic_cost,
             "Identity Platform": _compute_sign_in_cost(users),
             "kept sound": users * self._sound_gb * _price("sound_gb"),
+            "waiting sound": users * self._sum_month("blobs") / 1e6 * _price("written_blobs"),
         }
 
     @property
@@ -114,6 +115,7 @@ class Scale:
             (self.counters.conversation, self.usage.conversations_a_day),
             (self.counters.notification, self.usage.notifications_a_day),
             (self.counters.library, self.usage.library_requests_a_day),
+            (self.counters.live, self.usage.live_minutes_a_day),
         ]
 
     def _sum_month(self, counter: str) -> float:

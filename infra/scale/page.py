@@ -44,10 +44,9 @@ def _render_usage(counters: Counters) -> str:
     return f"""# Growth
 
 Written by `make scale` from `infra/scale/`: counters of the embedded product, assumptions about users (`infra/scale/usage.py`),
-limits and list prices of vendors as read on {READ_ON} or before, with their sources (`infra/scale/vendors.py`): stored copies of
-pages. Nothing of it was measured in a cloud.
+limits and list prices of vendors as read on {READ_ON} or before, with their sources (`infra/scale/vendors.py`). Nothing of it was measured in a cloud.
 
-A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, is heard live for {USAGE.live_minutes_a_day:g}, gets {USAGE.notifications_a_day:g}
+A user asks {USAGE.turns_a_day:g} questions a day, records {USAGE.conversations_a_day:g} conversations, which is {minutes:.0f} minutes of speech, is heard live for {USAGE.live_minutes_a_day:g}, each fourth turn long, gets {USAGE.notifications_a_day:g}
 notifications and asks {USAGE.library_requests_a_day:g} times for lists. One in {1 / USAGE.sound_kept:g} keeps sound. At the peak everything comes {USAGE.peak_factor:g} times as often. A library
 holds {USAGE.months_stored:g} months. Of ten questions {USAGE.searching_of_ten_turns} search, the others are answered by what is known; the provider's cache still holds beginnings of prompts for half an hour; both indexes of Pinecone are in use.
 """
@@ -102,7 +101,7 @@ def _render_work(counters: Counters) -> str:
 
 Measured on the embedded product by `make scale`; a test measures again and fails where a counter has moved by a quarter.
 
-{_table(("", "turn", "conversation", "notification", "request"), _list_work_rows(counters))}
+{_table(("", "turn", "conversation", "notification", "request", "live minute"), _list_work_rows(counters))}
 """
 
 
@@ -173,15 +172,26 @@ def _list_rates(scale: Scale) -> Iterable[str]:
 
 
 def _list_work_rows(counters: Counters) -> Iterable[Sequence[str]]:
-    works = (counters.turn, counters.conversation, counters.notification, counters.library)
+    works = (
+        counters.turn,
+        counters.conversation,
+        counters.notification,
+        counters.library,
+        counters.live,
+    )
     for each in fields(Work):
         if each.name != "tokens":
-            yield (f"`{each.name}`", *(f"{getattr(work, each.name):,.4g}" for work in works))
+            yield (f"`{each.name}`", *(_describe_count(work, each.name) for work in works))
     for model in sorted({model for work in works for model in work.tokens}):
         yield (
             f"tokens read, of them from the cache, and written: `{model}`",
             *(_describe_tokens(work, model) for work in works),
         )
+
+
+def _describe_count(work: Work, name: str) -> str:
+    count = getattr(work, name)
+    return f"{count:,.4g}" if count else ""
 
 
 def _describe_tokens(work: Work, model: str) -> str:

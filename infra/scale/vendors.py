@@ -113,7 +113,7 @@ CONTRACTS: Mapping[str, tuple[float, str]] = {
     "vpc_instances": (1_000, "Google Cloud: a higher quota"),
     "live_minutes": (1_000_000, "OpenAI: a contract for throughput"),
     "firestore_writes": (
-        100_000,
+        1_000_000,
         "Google Cloud support, ramped by 50 % in 5 minutes",
     ),
 }
@@ -242,6 +242,12 @@ PRICES: Mapping[str, Fact] = {
     "sound_gb": Fact(
         name="Cloud Storage, standard: a GB and month",
         amount=0.020,
+        unit="$",
+        source="https://cloud.google.com/storage/pricing-examples",
+    ),
+    "written_blobs": Fact(
+        name="Cloud Storage: a million operations of class A",
+        amount=5.0,
         unit="$",
         source="https://cloud.google.com/storage/pricing-examples",
     ),

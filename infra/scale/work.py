@@ -1,4 +1,4 @@
-"""Work: what one turn, one conversation, one notification and one request of the library ask of the parts, as it was measured."""
+"""Work: what one turn, one conversation, one notification, one request of the library and one minute of live speech ask of the parts, as it was measured."""
 
 import json
 from collections.abc import Mapping
@@ -34,31 +34,33 @@ class Work:
     """Counters of one piece of work, over all functions that it runs through.
 
     `deliveries` are those of events and document triggers. `vector_bytes` are those of sparse rows
-    with their metadata; dense values come on top. `stored_bytes` are those of documents. `tokens` are
-    by the name of the model.
+    with their metadata; dense values come on top. `stored_bytes` are those of documents, `blobs` files that are written.
+    `tokens` are by the name of the model.
     """
 
-    reads: float
-    writes: float
-    requests: float
-    tasks: float
-    deliveries: float
-    vector_rows: float
-    vector_bytes: float
-    stored_bytes: float
-    embedded_tokens: float
-    cpu_s: float
+    reads: float = 0.0
+    writes: float = 0.0
+    requests: float = 0.0
+    tasks: float = 0.0
+    deliveries: float = 0.0
+    vector_rows: float = 0.0
+    vector_bytes: float = 0.0
+    stored_bytes: float = 0.0
+    embedded_tokens: float = 0.0
+    cpu_s: float = 0.0
+    blobs: float = 0.0
     tokens: Mapping[str, Tokens] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counters:
-    """The four pieces of work that users cause; `words` are those of the measured conversation."""
+    """The pieces of work that users cause, `live` a minute of speech; `words` are those of the measured conversation."""
 
     turn: Work
     conversation: Work
     notification: Work
     library: Work
+    live: Work
     words: float
 
 
@@ -70,6 +72,7 @@ def load_counters() -> Counters:
         conversation=_load_work(fields["conversation"]),
         notification=_load_work(fields["notification"]),
         library=_load_work(fields["library"]),
+        live=_load_work(fields["live"]),
         words=fields["words"],
     )
 

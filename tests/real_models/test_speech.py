@@ -3,9 +3,12 @@
 espeak-ng speaks; it is a package of Debian.
 """
 
+import math
+import random
 import shutil
 import subprocess
 import sys
+from array import array
 from collections.abc import Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -18,6 +21,7 @@ import pytest
 from infra.emulators.process import CannotRunError
 from infra.speech.install import LocalSpeech, install_speech
 from shared.adapters.embedded.local_transcriber import LocalTranscriber
+from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.library.sound import Sound, build_wav
 from shared.settings import Settings
 from tests.conftest import run_or_skip
@@ -152,7 +156,36 @@ def measure_children_s() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-@pytest.mark.parametrize("sound", [bytes(960_000), build_tone(30)[44:]], ids=["silence", "tone"])
+def build_noise(loudness: int) -> bytes:
+    """Build half a minute of hiss, which swells and fades as rain in gusts does."""
+    draw = random.Random(3)  # noqa: S311 - noise
+    return array(
+        "h",
+        (
+            round(draw.gauss(0, loudness * (1 + n // SAMPLE_RATE % 4)))
+            for n in range(30 * SAMPLE_RATE)
+        ),
+    ).tobytes()
+
+
+def build_music() -> bytes:
+    """Build half a minute of a tune: plucked notes with overtones over a bass."""
+    notes = (220, 277, 330, 440, 370, 494, 294, 392)
+    samples = array("h")
+    for n in range(30 * SAMPLE_RATE):
+        beat, since = divmod(n / SAMPLE_RATE, 0.5)
+        tune, bass = notes[int(beat) % 8], notes[int(beat) // 4 % 8] / 2
+        waves = [math.sin(math.tau * tune * over * n / SAMPLE_RATE) / over for over in (1, 2, 3)]
+        low = math.sin(math.tau * bass * n / SAMPLE_RATE)
+        samples.append(round(4_000 * (sum(waves) * math.exp(-6 * since) + low) / 2))
+    return samples.tobytes()
+
+
+@pytest.mark.parametrize(
+    "sound",
+    [bytes(960_000), build_tone(30)[44:], build_noise(60), build_noise(1_500), build_music()],
+    ids=["silence", "tone", "hiss", "gusts", "music"],
+)
 async def test_nothing_is_invented_where_nobody_speaks_l2(
     speech: LocalSpeech, sound: bytes
 ) -> None:

@@ -189,6 +189,17 @@ class AnswerWithdrawnPart(TypedDict, closed=True):
     data: AnswerWithdrawnData
 
 
+class AppDescriptionOut(TypedDict):
+    description: str
+    emoji: NotRequired[str]
+
+
+class AppIdeaIn(TypedDict):
+    name: NotRequired[str]
+    description: NotRequired[str]
+    prompt: NotRequired[str]
+
+
 Capability: TypeAlias = str
 
 
@@ -863,6 +874,10 @@ class FinishMetadata(TypedDict, closed=True):
     outcome: Literal["completed", "limited", "stopped", "interrupted", "failed"] | Literal["waiting"]
 
 
+class FirstMessageIn(TypedDict):
+    first_message: NotRequired[str]
+
+
 class FocusIn(TypedDict):
     focus_mode_id: str | None
 
@@ -1189,6 +1204,10 @@ class LibraryChangeOut(TypedDict):
 class LibrarySearchIn(TypedDict):
     query: str
     limit: NotRequired[int]
+
+
+class LimitlessIn(TypedDict):
+    pass
 
 
 class LiveListenerOut(TypedDict):
@@ -2213,6 +2232,10 @@ class TasksOut(TypedDict):
 
 
 class TitleIn(TypedDict):
+    title: str
+
+
+class TitleOut(TypedDict):
     title: str
 
 

@@ -8,18 +8,20 @@ from typing import Annotated, Any
 from pydantic import Field
 from starlette.responses import Response
 
-from functions.chat.api.session_schemas import SessionOut, to_session_out
+from functions.chat.api.session_schemas import DEFAULT_TITLE, SessionOut, to_session_out
 from functions.chat.api.ui_messages import HEARTBEAT
 from functions.chat.deps import ChatDeps
+from functions.chat.notes.build_notes import trim_title
 from functions.chat.notes.read_notes import (
     ShownNotes,
     read_notes,
     suggest_chats,
     wait_for_notes,
 )
+from functions.chat.sessions.chat_sessions import get_session
 from shared.domain.chats.chat_notes import ActionTool
 from shared.domain.errors import NotFound
-from shared.domain.ids import MemoryId, MessageId, RunId
+from shared.domain.ids import MemoryId, MessageId, RunId, SessionId
 from shared.edge.declare.event_stream import EventStream
 from shared.edge.declare.routes import Call, route
 from shared.edge.declare.schemas import Wire
@@ -61,6 +63,14 @@ class NotesOut(Wire):
     actions: Sequence[SuggestedActionOut]
     new_categories: Sequence[str]
     chat: SessionOut
+
+
+class FirstMessageIn(Wire):
+    first_message: Annotated[str, Field(max_length=20_000)] = ""
+
+
+class TitleOut(Wire):
+    title: str
 
 
 class ChatSuggestionsOut(Wire):
@@ -141,9 +151,22 @@ async def _encode(
                 yield b"data: " + _to_out(message_id, shown).model_dump_json().encode() + b"\n\n"
 
 
+@route(
+    "POST",
+    "/v2/chat-sessions/{id}/generate-title",
+    "Read the title of a chat; until it is noted, the beginning of its first message",
+    errors=(404,),
+    max_bytes=131_072,
+)
+async def read_title(deps: ChatDeps, call: Call[FirstMessageIn]) -> TitleOut:
+    """Nothing is stored: the first answer brings a title of its own."""
+    session = await get_session(deps, call.uid, SessionId(call.path["id"]))
+    return TitleOut(title=session.title or trim_title(call.body.first_message) or DEFAULT_TITLE)
+
+
 @route("GET", "/v2/chat-suggestions", "List questions to begin a chat with, six at most")
 async def list_chat_suggestions(deps: ChatDeps, call: Call) -> ChatSuggestionsOut:
     return ChatSuggestionsOut(suggestions=await suggest_chats(deps, call.uid))
 
 
-ROUTES = (get_notes, stream_notes, list_chat_suggestions)
+ROUTES = (get_notes, stream_notes, read_title, list_chat_suggestions)

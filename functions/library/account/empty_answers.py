@@ -33,6 +33,21 @@ _ANSWERS: Mapping[str, dict[str, Any] | list[Any]] = {
     "/v1/phone/numbers": {"numbers": []},
     "/v1/agent/vm-status": {"has_vm": False},
     "/v1/wrapped/{year}": {"status": "not_generated"},
+    "/v1/speaker-tag-prompts": {"prompts": []},
+    "/v1/users/voice-profile-settings": {
+        "speaker_tag_prompts_enabled": False,
+        "save_other_voice_profiles": False,
+    },
+    "/v1/csat/config": {
+        "enabled": False,
+        "title": "",
+        "body": "",
+        "thank_you_text": "",
+        "refer_cta_text": "",
+        "question_threshold": 0,
+        "comment_max_score": 0,
+        "revision": 0,
+    },
 }
 
 

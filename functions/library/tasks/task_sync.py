@@ -4,6 +4,8 @@ Also called: two-way sync.
 """
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from functions.library.tasks.action_item_schemas import (
     MAX_BATCH_BYTES,
@@ -19,6 +21,7 @@ from functions.library.tasks.task_sync_schemas import (
     TaskIntegrationIn,
     TaskIntegrationsOut,
 )
+from shared.data.tasks.task_integrations import Setting
 from shared.domain.errors import NotFound
 from shared.domain.ids import is_id
 from shared.edge.declare.common_schemas import OkOut
@@ -91,12 +94,31 @@ async def list_task_integrations(deps: LibraryDeps, call: Call) -> TaskIntegrati
     ignores_unknown_fields=True,
 )
 async def save_task_integration(deps: LibraryDeps, call: Call[TaskIntegrationIn]) -> OkOut:
+    return await _put(deps, call, call.body.to_settings())
+
+
+@route(
+    "DELETE",
+    "/v1/task-integrations/{app_key}",
+    "Say that no phone is connected with a task app any more",
+    errors=(401, 404, 409),
+)
+async def end_task_integration(deps: LibraryDeps, call: Call) -> OkOut:
+    return await _put(deps, call, {"connected": False})
+
+
+async def _put(deps: LibraryDeps, call: Call[Any, Any], settings: Mapping[str, Setting]) -> OkOut:
     app = call.path["app_key"]
     if not is_id(app):
         raise NotFound("Task app not found")
-    settings = call.body.to_settings()
     await deps.stores.task_integrations.put(call.uid, app, settings, deps.clock.now())
     return OkOut()
 
 
-ROUTES = (list_pending_sync, sync_action_items, list_task_integrations, save_task_integration)
+ROUTES = (
+    list_pending_sync,
+    sync_action_items,
+    list_task_integrations,
+    save_task_integration,
+    end_task_integration,
+)

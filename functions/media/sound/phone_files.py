@@ -33,7 +33,7 @@ EARLIEST = datetime(2015, 1, 1, tzinfo=UTC)
 """A device whose clock was never set counts from 1970."""
 MIN_EQUAL_SHARE = 0.9
 """A device's encoder is set to one length of frames; other bytes, read as Opus, have many."""
-_TIME = re.compile(r"_(\d{9,14})\.bin")
+_TIME = re.compile(r"_(\d{1,14})\.bin")
 _KIND = re.compile(
     r"audio_([A-Za-z0-9]+)_([a-z0-9]+(?:_fs\d+)?)_(\d{1,6})_(\d)(?:_fs\d+)?_\d+\.bin"
 )

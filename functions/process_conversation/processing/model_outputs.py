@@ -203,6 +203,12 @@ class TemplateOutput(ProcessingOutput):
     summary: str
 
 
+class AppDescriptionOutput(ProcessingOutput):
+    """What others read of an app."""
+
+    description: str
+
+
 class ActionItemOutput(ProcessingOutput):
     """Something to do; `owner` is `me`, the name of whoever has to do it, or `unknown`.
 

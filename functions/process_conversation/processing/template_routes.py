@@ -1,8 +1,11 @@
-"""Templates over HTTP: apps that suit a conversation, trying out a prompt, and the preferred summary app."""
+"""Templates over HTTP: apps that suit a conversation, trying out and describing one, and the preferred summary app."""
 
 from functools import partial
 
+from functions.process_conversation.processing.app_description import write_description
 from functions.process_conversation.processing.template_schemas import (
+    AppDescriptionOut,
+    AppIdeaIn,
     PreferredAppIn,
     PromptIn,
     SuggestedAppsOut,
@@ -17,6 +20,7 @@ from shared.edge.declare.routes import Call, route
 from shared.library.count_model_usage import count_model_usage
 from shared.library.deps import LibraryDeps
 from shared.library.summary_apps import require_summary_app
+from shared.library.user_model import load_model
 from shared.reading.own_words import answer_own_words
 
 
@@ -41,6 +45,23 @@ async def try_prompt(deps: LibraryDeps, call: Call[PromptIn]) -> SummaryOut:
             deps, call.uid, call.body.prompt, place="prompts", write=write
         )
     return SummaryOut(summary=answer.text)
+
+
+@route(
+    "POST",
+    "/v1/app/generate-description",
+    "Describe an app for those who may install it",
+    errors=(401, 429, 503),
+    max_bytes=65_536,
+)
+async def describe_app(deps: LibraryDeps, call: Call[AppIdeaIn]) -> AppDescriptionOut:
+    """Return its maker's own words where the model fails, and the plan where they tell of danger."""
+    idea = call.body
+    words = "\n".join(filter(None, (idea.name, idea.description, idea.prompt)))
+    write = partial(write_description, await load_model(deps, call.uid), idea)
+    async with count_model_usage(deps.quotas, deps.clock, call.uid):
+        answer = await answer_own_words(deps, call.uid, words, place="prompts", write=write)
+    return AppDescriptionOut(description=answer.text)
 
 
 @route(
@@ -82,4 +103,10 @@ async def choose_preferred_app(deps: LibraryDeps, call: Call[PreferredAppIn]) ->
     return OkOut()
 
 
-ROUTES = (try_prompt, list_suggested_apps, choose_preferred_app)
+ROUTES = (
+    try_prompt,
+    describe_app,
+    describe_app.at("/v1/app/generate-description-emoji"),
+    list_suggested_apps,
+    choose_preferred_app,
+)

@@ -14,4 +14,4 @@ sizes = {
 }
 
 # Tasks of one kind go to so many queues.
-task_queues = 8
+task_queues = 72

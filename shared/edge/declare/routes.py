@@ -123,7 +123,7 @@ class Route(Generic[DepsT_contra]):
     multipart form too; `max_bytes` is then the size of that field. A change (PATCH, PUT) refuses
     fields that its body does not know, by name, so that no edit is lost in silence; one whose
     senders know more than is kept here `ignores_unknown_fields`. A route `creates` if its handler
-    takes a CreatingCall.
+    takes a CreatingCall. docs/openapi.json leaves out what nobody should call: it is not `is_described`.
     """
 
     method: Method
@@ -148,6 +148,7 @@ class Route(Generic[DepsT_contra]):
     form: Form | None = None
     ignores_unknown_fields: bool = False
     creates: bool = False
+    is_described: bool = True
 
     @property
     def refuses_unknown_fields(self) -> bool:
@@ -183,6 +184,7 @@ class RouteOptions(TypedDict, total=False):
     is_query_accepted: bool
     form: Form
     ignores_unknown_fields: bool
+    is_described: bool
 
 
 def route(

@@ -10,6 +10,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "clearChatServer": "DELETE /v2/messages",
         "reportMessageServer": "POST /v2/messages/{id}/report",
         "setMessageResponseRating": "POST /v1/users/analytics/chat_message",
+        "generateChatSessionTitle": "POST /v2/chat-sessions/{id}/generate-title",
     },
     "Conversations": {
         "getConversations": "GET /v1/conversations",
@@ -32,6 +33,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "setConversationEventsState": "PATCH /v1/conversations/{id}/events",
         "getConversationPhotos": "GET /v1/conversations/{id}/photos",
         "hasConversationRecording": "GET /v1/conversations/{id}/recording",
+        "getConversationActionItems": "GET /v1/conversations/{id}/action-items",
     },
     "Folders": {
         "getFolders": "GET /v1/folders",
@@ -54,6 +56,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
     "Tasks": {
         "getActionItems": "GET /v1/action-items",
         "createActionItem": "POST /v1/action-items",
+        "createActionItemsBatch": "POST /v1/action-items/batch",
         "updateActionItem": "PATCH /v1/action-items/{id}",
         "batchUpdateActionItems": "PATCH /v1/action-items/batch",
         "deleteActionItem": "DELETE /v1/action-items/{id}",
@@ -64,6 +67,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "syncBatchUpdate": "PATCH /v1/action-items/sync-batch",
         "getTaskIntegrations": "GET /v1/task-integrations",
         "saveTaskIntegration": "PUT /v1/task-integrations/{key}",
+        "deleteTaskIntegration": "DELETE /v1/task-integrations/{key}",
     },
     "People": {
         "createPerson": "POST /v1/users/people",
@@ -93,6 +97,11 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "getAppCategories": "GET /v1/app-categories",
         "getAppCapabilitiesServer": "GET /v1/app-capabilities",
         "deleteAppServer": "DELETE /v1/apps/{id}",
+        "reviewApp": "POST /v1/apps/review",
+        "updateAppReview": "PATCH /v1/apps/{id}/review",
+        "replyToAppReview": "PATCH /v1/apps/{id}/review/reply",
+        "getGenratedDescription": "POST /v1/app/generate-description",
+        "getGeneratedDescriptionAndEmoji": "POST /v1/app/generate-description-emoji",
         "setPreferredSummarizationAppServer": "PUT /v1/users/preferences/app",
     },
     "Notifications and daily summaries": {
@@ -118,6 +127,7 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "setRecordingPermission": "POST /v1/users/store-recording-permission",
         "deletePermissionAndRecordings": "DELETE /v1/users/store-recording-permission",
         "getImportJobs": "GET /v1/import/jobs",
+        "startLimitlessImport": "POST /v1/import/limitless",
         "getTranscriptionPreferences": "GET /v1/users/transcription-preferences",
         "setTranscriptionPreferences": "PATCH /v1/users/transcription-preferences",
         "setUserWebhookUrl": "POST /v1/users/developer/webhook/{type}",
@@ -173,8 +183,6 @@ CALLS: Mapping[str, Mapping[str, str]] = {
         "transcribeVoiceMessage": "POST /v2/voice-message/transcribe",
     },
 }
-NOT_SERVED: Mapping[str, str] = {}
-"""What the app shows then is an error message of its own."""
 
 ANSWERED_EMPTY = (
     "GET /v1/fair-use/status",
@@ -195,5 +203,8 @@ ANSWERED_EMPTY = (
     "GET /v1/phone/numbers",
     "GET /v1/agent/vm-status",
     "GET /v1/wrapped/2025",
+    "GET /v1/speaker-tag-prompts",
+    "GET /v1/users/voice-profile-settings",
+    "GET /v1/csat/config",
 )
 """What the app asks at its start and on opening pages that are not Keepsake's affair."""

@@ -6,10 +6,11 @@ A call counts as served when a test is marked with its name, as in
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tests.contracts.omi_client.calls import ANSWERED_EMPTY, CALLS, NOT_SERVED
+from functions.library.account.refused_calls import REFUSED
+from tests.contracts.omi_client.calls import ANSWERED_EMPTY, CALLS
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parents[2] / "docs/compatibility.md"
@@ -18,9 +19,10 @@ TestsByCall = Mapping[str, list[tuple[str, str]]]
 
 PREFACE = """# Compatibility
 
-What works with the released Omi app (version 1.0.530, April 2026), its apps and programs: {served} of {total} calls are served, and {empty}
-more are answered well-formed and empty, so that no page fails. `python -m tests.contracts.omi_client.compatibility` writes this page
-from tests that send each call as the app does, and read the answer with its types.
+What works with the released Omi app (version 1.0.530, April 2026, and others), its apps and programs: {served} calls are
+served, {empty} answered well-formed and empty, so that no page fails, and {refused} refused in words, in their user's language.
+`python -m tests.contracts.omi_client.compatibility` writes this page from tests that send each call as the app does, and read the
+answer with its types.
 """
 POSTSCRIPT = """
 ## Not Keepsake's
@@ -48,25 +50,27 @@ def find_tests() -> TestsByCall:
 
 def render(tests: TestsByCall) -> str:
     """Render the page."""
-    total = sum(len(calls) for calls in CALLS.values())
-    served = total - len(NOT_SERVED)
-    preface = PREFACE.format(served=served, total=total, empty=len(ANSWERED_EMPTY))
+    preface = PREFACE.format(
+        served=sum(map(len, CALLS.values())),
+        empty=len(ANSWERED_EMPTY),
+        refused=sum(map(len, REFUSED.values())),
+    )
     areas = "".join(_render_area(area, calls, tests) for area, calls in CALLS.items())
-    empty = "".join(f"- `{request}`\n" for request in ANSWERED_EMPTY)
-    return f"{preface}{areas}\n## Answered empty\n\n{empty}{POSTSCRIPT}"
+    empty = ", ".join(f"`{request.removeprefix('GET ')}`" for request in ANSWERED_EMPTY)
+    refused = "".join(_render_refused(sentence, calls) for sentence, calls in REFUSED.items())
+    return f"{preface}{areas}\n## Answered empty\n\n{empty}\n\n## Refused\n\n{refused}{POSTSCRIPT}"
 
 
 def _render_area(area: str, calls: Mapping[str, str], tests: TestsByCall) -> str:
-    rows = "".join(
-        f"- {name}: `{request}`{_render_state(name)}\n" for name, request in calls.items()
-    )
+    rows = "".join(f"|{name}|`{request}`|\n" for name, request in calls.items())
     files = sorted({file for call in calls for file, _ in tests[call]})
     links = ", ".join(f"[{file}](../tests/contracts/omi_client/{file})" for file in files)
-    return f"\n## {area}\n\nShown by {links}.\n\n{rows}"
+    return f"\n## {area}\n\n{links}\n\n|call|request|\n|---|---|\n{rows}"
 
 
-def _render_state(call: str) -> str:
-    return f", not served: {NOT_SERVED[call]}" if call in NOT_SERVED else ""
+def _render_refused(sentence: str, calls: Sequence[tuple[str, str]]) -> str:
+    requests = ", ".join(f"`{method} {path.replace(':path', '')}`" for method, path in calls)
+    return f"- “{sentence}” {requests}\n"
 
 
 def _list_marked_calls(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:

@@ -334,7 +334,7 @@ def test_the_scopes_of_a_notification_app_are_kept_r1(phone):
     assert read_app(phone, app_id)["proactive_notification"] == scopes
 
 
-@pytest.mark.client_call("getAppDetailsServer")
+@pytest.mark.client_call("getAppDetailsServer", "reviewApp", "updateAppReview", "replyToAppReview")
 def test_a_review_is_shown_with_the_apps_rating_r1(phone, sign_up):
     app_id = submit(phone, private=False)
     reader = sign_up()
@@ -347,6 +347,27 @@ def test_a_review_is_shown_with_the_apps_rating_r1(phone, sign_up):
     assert [review["review"] for review in shown["reviews"]] == ["Good"]
     assert mine["user_review"]["uid"] == reader.uid
     assert phone.get(f"/v1/apps/{app_id}/reviews", each(REVIEW)) == shown["reviews"]
+
+    author, path = shown["reviews"][0]["uid"], f"/v1/apps/{app_id}/review"
+    reply = {"response": "Thanks", "reviewer_uid": author}
+    reader.send("PATCH", path, json={"score": 5.0, "review": "Better"})
+    phone.send("PATCH", f"{path}/reply", json=reply)
+
+    (changed,) = phone.get(f"/v1/apps/{app_id}/reviews", each(REVIEW))
+    assert (changed["score"], changed["review"], changed["response"]) == (5.0, "Better", "Thanks")
+
+
+@pytest.mark.client_call("getGenratedDescription", "getGeneratedDescriptionAndEmoji")
+def test_an_app_is_described_from_what_its_maker_wrote_r1(phone):
+    idea = {"name": "Ledger", "description": "Writes down what was spent"}
+    wish = {"name": "Ledger", "prompt": "List what was spent"}
+    path = "/v1/app/generate-description"
+
+    described = phone.send("POST", path, shape(description=text), json=idea)
+    shown = phone.send("POST", f"{path}-emoji", shape(description=text, emoji=text), json=wish)
+
+    assert described["description"]
+    assert shown["description"]
 
 
 @pytest.mark.client_call("deleteAppServer", "getAppDetailsServer", "retrieveAppsSearch")

@@ -6,7 +6,7 @@ import pytest
 
 from tests.contracts.omi_client.objects import MESSAGE
 from tests.contracts.omi_client.phone import Phone
-from tests.contracts.omi_client.readers import each
+from tests.contracts.omi_client.readers import each, shape, text
 from tests.old_app import parse_as_fixed_app, parse_as_old_app
 
 QUESTION = "When is the Lisbon offsite?"
@@ -29,6 +29,20 @@ def list_messages(phone: Phone, app_id: str = "") -> list[dict[str, Any]]:
     query = {"app_id": app_id, "dropdown_selected": "false"}
     messages: list[dict[str, Any]] = phone.get("/v2/messages", each(MESSAGE), **query)
     return messages
+
+
+@pytest.mark.client_call("generateChatSessionTitle")
+def test_a_chat_is_named_after_its_first_message_until_it_has_a_title_r1(phone):
+    title = shape(title=text)
+    body = {"app_id": None, "title": None}
+    chat = f"/v2/chat-sessions/{phone.send('POST', '/v2/chat-sessions', json=body)['id']}"
+    first_message = {"first_message": QUESTION}
+
+    named = phone.send("POST", f"{chat}/generate-title", title, json=first_message)
+    phone.send("PATCH", chat, json={"title": "Lisbon"})
+    renamed = phone.send("POST", f"{chat}/generate-title", title, json=first_message)
+
+    assert (named["title"], renamed["title"]) == (QUESTION, "Lisbon")
 
 
 @pytest.mark.client_call("getMessagesServer")

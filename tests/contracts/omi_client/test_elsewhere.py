@@ -1,9 +1,11 @@
 """Calls of the released app outside of what Keepsake is for: empty, and read without a crash (R2)."""
 
+import re
 from typing import Any
 
 import pytest
 
+from functions.library.account.refused_calls import REFUSED
 from tests.contracts.omi_client.readers import (
     Reader,
     anything,
@@ -65,6 +67,12 @@ ANSWERS: list[tuple[str, Reader]] = [
     ("/v1/phone/numbers", shape(numbers=NOTHING)),
     ("/v1/agent/vm-status", shape(has_vm=flag)),
     ("/v1/wrapped/2025", shape(status=text)),
+    ("/v1/speaker-tag-prompts", shape(prompts=NOTHING)),
+    (
+        "/v1/users/voice-profile-settings",
+        shape(speaker_tag_prompts_enabled=flag, save_other_voice_profiles=flag),
+    ),
+    ("/v1/csat/config?platform=macos", shape(enabled=flag, title=text, revision=integer)),
 ]
 
 
@@ -106,3 +114,25 @@ def test_a_conversation_has_no_other_transcripts_r2(phone, sign_up):
         provider: [] for provider in providers
     }
     assert sign_up().refuse("GET", transcripts)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sentence"),
+    [
+        (method, re.sub(r"\{[^}]*\}", "x", path), sentence)
+        for sentence, calls in REFUSED.items()
+        for method, path in calls
+    ],
+)
+def test_what_keepsake_does_not_do_is_refused_in_words_r2(phone, method, path, sentence):
+    request = {"files": [("file", ("a.bin", b"0" * 100_000))]} if method == "POST" else {}
+
+    assert phone.refuse(method, path, **request) == (404, sentence)
+
+
+def test_a_refusal_is_in_the_language_of_its_user_r2(phone):
+    phone.send("PATCH", "/v1/users/language", json={"language": "de"})
+
+    assert phone.refuse("POST", "/v1/agent/vm-ensure")[1] == (
+        "Keepsake betreibt keinen Computer für dich."
+    )

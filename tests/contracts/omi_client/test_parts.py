@@ -1,6 +1,8 @@
 """Calls of the released app for parts of a conversation, kept sound, imports and files of a chat (R1, R2)."""
 
 import base64
+import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -49,6 +51,7 @@ def test_photos_and_whether_sound_is_kept_are_told_r1(phone: Phone, sign_up: Any
     assert [stranger.refuse("GET", path)[0] for path in paths] == [404] * 3
 
 
+@pytest.mark.client_call("getConversationActionItems", "createActionItemsBatch")
 def test_the_tasks_of_a_conversation_are_listed_and_several_are_written_at_once_r1(phone: Phone):
     talk = phone.add_conversation(transcript_segments=[EVENING])["id"]
     tasks = [{"description": "Call Bob", "conversation_id": talk}, {"description": "Read"}]
@@ -129,6 +132,27 @@ def test_imports_are_listed_as_jobs_r1(phone: Phone) -> None:
     assert job["job_id"] == made["id"]
     assert (job["total_files"], job["conversations_created"], job["error"]) == (1, 1, None)
     assert phone.get(f"/v1/import/jobs/{made['id']}", IMPORT_JOB) == job
+
+
+@pytest.mark.client_call("startLimitlessImport")
+def test_a_zip_of_limitless_is_imported_r1(phone: Phone) -> None:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("lifelogs/2026-03-02.md", NOTE)
+    path, zip_file = "/v1/import/limitless?language=en", ("export.zip", stream.getvalue())
+    started = phone.send("POST", path, IMPORT_JOB, files={"file": zip_file})
+
+    def load_completed() -> dict[str, Any] | None:
+        [job] = phone.get("/v1/import/jobs", each(IMPORT_JOB), limit=50)
+        return job if job["status"] == "completed" else None
+
+    job = wait_until(load_completed, within_s=60)
+
+    assert (job["job_id"], job["conversations_created"]) == (started["job_id"], 1)
+    assert phone.refuse("POST", path, files={"other": zip_file}) == (
+        422,
+        "Send the zip as the field 'file' of a form.",
+    )
 
 
 @pytest.mark.client_call("uploadFilesServer")

@@ -156,7 +156,11 @@ def test_a_link_that_is_none_says_so_r1(phone, token):
 
 
 @pytest.mark.client_call(
-    "getTaskIntegrations", "saveTaskIntegration", "syncBatchUpdate", "getPendingSyncItems"
+    "getTaskIntegrations",
+    "saveTaskIntegration",
+    "deleteTaskIntegration",
+    "syncBatchUpdate",
+    "getPendingSyncItems",
 )
 def test_reminders_on_the_phone_are_kept_in_step_r2(phone):
     waiting, exported = add_task(phone, "Waiting"), add_task(phone, "Exported")
@@ -173,6 +177,10 @@ def test_reminders_on_the_phone_are_kept_in_step_r2(phone):
     integrations = phone.get("/v1/task-integrations", INTEGRATIONS)
     assert empty == {"integrations": {}, "default_app": None}
     assert integrations["default_app"] == "apple_reminders"
+
+    phone.send("DELETE", "/v1/task-integrations/apple_reminders")
+
+    assert phone.get("/v1/task-integrations", INTEGRATIONS)["default_app"] is None
 
 
 @pytest.mark.client_call("getActionItems")

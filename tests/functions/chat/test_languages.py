@@ -29,6 +29,7 @@ from functions.chat.tools.task_tools import (
     NEWEST_TASKS,
     NO_TASKS,
 )
+from functions.library.account.refused_calls import REFUSED
 from functions.library.welcome.suggested_questions import (
     ABOUT_A_PERSON,
     ABOUT_ME,
@@ -83,6 +84,7 @@ def list_fixed_texts() -> Iterator[str]:
     yield from NOUNS.values()
     yield from (tool.status for key in INTEGRATIONS for tool in load_integration(key).tools)
     yield from SHOWN_RESULTS
+    yield from REFUSED
     yield from (*calendar.day_name, *list(calendar.month_name)[1:], DAY_AND_TIME, UNTITLED)
     yield from (CHANGED, CREATED, DONE, DUE, EXISTS, NO_TASKS, PAUSED, RESUMED, SHOWN)
     yield from (NEWEST_TASKS, FURTHER_TASKS)

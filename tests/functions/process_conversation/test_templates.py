@@ -37,6 +37,7 @@ from tests.fixtures.processing import (
 )
 
 TEMPLATE = "process_conversation/template"
+DESCRIPTION = "process_conversation/app_description"
 NOTES = AppId("notes")
 PATIENTS = AppId("patients")
 
@@ -358,6 +359,32 @@ async def test_trying_out_prompts_counts_as_questions_r5(database, open_alice):
         statuses = [(await alice.post(path, json=body)).status_code for _ in range(2)]
 
     assert statuses == [200, 429]
+
+
+@pytest.mark.parametrize(
+    ("output", "description"),
+    [
+        ({"description": " Lists\n what was decided. "}, "Lists what was decided."),
+        (
+            {"description": "Decisions, at https://evil.example/x."},
+            "Decisions, at hxxps://evil(.)example/x.",
+        ),
+        ({"description": " "}, "Decisions as a list"),
+        (ModelFailed("nonsense"), "Decisions as a list"),
+    ],
+)
+async def test_an_app_is_described_by_its_makers_words_and_no_others_r5(
+    database, open_alice, output, description
+):
+    model = ScriptedModel(answers={DESCRIPTION: [output] * 2})
+    world = build_processing_fixture(database, model)
+    idea = {"name": "Meeting notes", "prompt": "Decisions as a list"}
+    async with open_alice(world) as alice:
+        paths = ("/v1/app/generate-description", "/v1/app/generate-description-emoji")
+        answers = [(await alice.post(path, json=idea)).json() for path in paths]
+
+    assert answers == [{"description": description, "emoji": "✨"}] * 2
+    assert model.prompts[-1][1].data == {"name": "Meeting notes", "idea": "Decisions as a list"}
 
 
 async def test_suggested_apps_are_installed_ones_that_suit_r5(database, open_alice):

@@ -15,7 +15,7 @@ async def test_the_product_asks_of_its_parts_what_the_model_of_growth_assumes_d1
 
     drifted = [
         f"{kind}.{name}: {_list_amounts(getattr(known, kind)).get(name, 0.0):g} in counters.json, now {amount:g}"
-        for kind in ("turn", "conversation", "notification", "library")
+        for kind in ("turn", "conversation", "notification", "library", "live")
         for name, amount in _list_amounts(getattr(now, kind)).items()
         if not _is_close(amount, _list_amounts(getattr(known, kind)).get(name, 0.0))
     ]

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from functions.media.live.application import MAX_OPEN, MAX_STREAMS, build_application
 from functions.media.live.stream import DRAIN_S, MAX_UNREADABLE_FRAMES
+from shared.adapters.windowed_transcriber import WindowedTranscriber
 from shared.domain.account.account import TokenCheck, VerifiedToken
 from shared.domain.apps.webhook import DeveloperWebhook
 from shared.domain.conversations.conversation import Segment
@@ -25,6 +26,7 @@ from shared.domain.ids import ConversationId, UserId
 from shared.library.device_frames import FRAME_CODECS
 from shared.library.live_conversations import END_TARGET, end_live, end_when_paused
 from shared.ports import Clock
+from tests.fakes import ScriptedTranscriber
 from tests.fault_injection import FaultyPort, raise_unavailable, succeed
 from tests.fixtures.devices import (
     FRAME,
@@ -514,16 +516,28 @@ async def test_a_line_without_sound_is_pinged_flushed_and_closed_l3(world) -> No
     assert device.close == (1001, "No sound came for a while.")
 
 
-async def test_silence_is_heard_for_an_hour_and_then_the_device_comes_back_l3(world) -> None:
-    device = await connect(world, build(world))
-    for _ in range(60 * 55 // 5):
-        world.clock.advance(seconds=4.9)
-        await device.play(0.1)
-    await device.wait()
+async def test_a_day_of_silence_leaves_nothing_l3(world) -> None:
+    """The device comes back each time that the platform would have cut its line."""
+    transcriber = ScriptedTranscriber()
+    heard = WindowedTranscriber(transcriber, world.clock, shows_guesses=True)
+    app = build_application(build_listen_deps(world, heard))
+    closings = []
+    device = await connect(world, app)
+    for _ in range(24 * 60):
+        world.clock.advance(seconds=60)
+        await device.send(bytes(32_000))
+        if device.close:
+            await device.wait()
+            closings.append(device.close)
+            device = await connect(world, app)
+    await device.leave()
 
-    assert device.close == (1001, "Connect again to go on.")
+    assert closings == [(1001, "Connect again to go on.")] * 26
+    assert transcriber.voices == []
     assert await world.deps.stores.live_conversations.list_all(ALICE) == []
-    assert world.tasks.list_by_target(END_TARGET) == []
+    assert await world.deps.stores.recordings.list_newest(ALICE) == []
+    assert world.tasks.created == []
+    assert world.blobs.files == {}
 
 
 async def test_a_photo_of_the_device_stands_in_its_conversation_l3(world) -> None:

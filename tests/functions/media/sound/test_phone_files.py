@@ -107,6 +107,7 @@ def test_a_packet_that_no_encoder_writes_lasts_nothing(packet):
             "2026-03-03 09:00 UTC, which is to come: its clock is wrong",
         ),
         ("x_100000000.bin", OPUS, "Its name tells 1973-03-03 09:46 UTC: the clock was not set"),
+        ("x_0.bin", OPUS, "Its name tells 1970-01-01 00:00 UTC: the clock was not set"),
         (
             f"audio_omi_lc3_16000_1_fs160_{START}.bin",
             OPUS,
