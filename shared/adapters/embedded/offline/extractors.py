@@ -6,10 +6,9 @@ from typing import Any
 
 from shared.adapters.embedded.offline import answers, summaries
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
-from shared.adapters.embedded.offline.names import extract_names
 from shared.adapters.embedded.offline.speech import count_meaningful_words
 from shared.adapters.embedded.offline.structure import extract_structure
-from shared.adapters.embedded.offline.tasks import extract_action_items, read_talk
+from shared.adapters.embedded.offline.tasks import read_talk
 
 _MIN_MEANINGFUL_WORDS = 4
 
@@ -23,28 +22,23 @@ def extract(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def discard(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what has a task, a fact, a day, a number, a name, or a few words with meaning."""
+    """Keep what has a task, a fact, a day, a number or a few words with meaning."""
     talk = read_talk(data)
+    texts = [sentence.text for sentence in talk.sentences]
     has_content = (
-        len(count_meaningful_words(sentence.text for sentence in talk.sentences))
-        >= _MIN_MEANINGFUL_WORDS
-        or any(re.search(r"\d", sentence.text) for sentence in talk.sentences)
-        or any(talk.days)
-        or any(extract_names(talk.sentences))
-        or any(extract_action_items(talk, {}))
+        len(count_meaningful_words(texts)) >= _MIN_MEANINGFUL_WORDS
+        or any(re.search(r"\d", text) for text in texts)
+        or any([*talk.days, talk.nominees])
         or extract_memories(talk.sentences)
     )
     return {"discard": not has_content}
 
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "chat/notes": summaries.extract_title,
     "chat/summary": summaries.extract_summary,
     "chat/stretch": summaries.extract_stretch,
     "process_conversation/discard": discard,
     "process_conversation/extraction": extract,
-    "process_conversation/goal_advice": summaries.advise,
-    "process_conversation/daily_summary": summaries.extract_recap,
     "process_conversation/template": summaries.apply_template,
     "process_conversation/text_facts": find_text_facts,
     "process_conversation/answer": answers.answer_from_data,

@@ -193,6 +193,28 @@ def test_a_question_about_how_things_are_is_no_task(speaker, spoken) -> None:
 
 
 @pytest.mark.parametrize(
+    "spoken",
+    [
+        "I will not send the report tomorrow.",
+        "I'm not going to send the report.",
+        "Ich werde den Bericht nicht schicken.",
+        "Ich schicke morgen den Bericht nicht.",
+        "No voy a enviar el informe.",
+        "Mañana no te envío el informe.",
+        "Je ne vais pas envoyer le rapport.",
+        "Demain, je ne t'envoie pas le rapport.",
+        "明日は報告書を送りません。",
+        "Please don't send the report.",
+        "Bitte schick den Bericht nicht.",
+        "資料を送らないでください。",
+    ],
+)
+@pytest.mark.parametrize("speaker", ["Ann", OWNER])
+def test_what_is_denied_is_no_task_in_five_languages(speaker, spoken) -> None:
+    assert list_tasks([(speaker, spoken), ("Ann", "Well."), (OWNER, "Well.")]) == []
+
+
+@pytest.mark.parametrize(
     ("lines", "descriptions"),
     [
         ([("Ann", "Could you bring your drill?"), (OWNER, "I'll bring the drill and a box of screws.")], ["Bring the drill and a box of screws"]),
