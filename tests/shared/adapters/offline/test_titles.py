@@ -7,8 +7,8 @@ import pytest
 
 from functions.library.welcome.sample_library import build_month
 from infra.eval.talks import load_talks
+from shared.adapters.embedded.offline.extractors import extract_structure
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
-from shared.adapters.embedded.offline.structure import extract_structure
 from shared.adapters.embedded.offline.tasks import read_talk
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
