@@ -35,7 +35,9 @@ from shared.adapters.embedded.offline.speech import (
 )
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
+from shared.retrieval.denials import measure_denial
 from shared.retrieval.proof import has_negation
+from shared.retrieval.terms import tokenize
 
 Kind = Literal["promise", "need", "request", "none"]
 Meanings = Mapping[str, Sequence[float]]
@@ -43,7 +45,10 @@ Meanings = Mapping[str, Sequence[float]]
 
 MIN_TASK = 0.4
 """So far a task is from what is none, by both measures of the examples together."""
+MIN_DENIAL = 0.6
+"""So much words lean to those that deny: “No, I'll send it” leans as much, which is why a clause has to say no as well."""
 TASKS: tuple[Kind, ...] = ("promise", "need", "request")
+_NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
@@ -70,6 +75,8 @@ _CORRECTION = re.compile(
 )
 _QUESTION_ENDS = ("?", "？", "か。", "か")
 _MIN_TASK_WORDS, _MAX_TASK_WORDS, _MAX_NAME_WORDS = 2, 15, 2
+_MAX_INTERJECTION = 2
+"""Words of a clause like “no problem”."""
 _MAX_APART = 10
 """A promise answers a request within so many tasks."""
 _MAX_TO_CORRECTION = 4
@@ -191,7 +198,7 @@ class Talk:
         if nominee:
             return nominee if day or has_content(nominee.words) else None
         is_asked = sentence.text.endswith(_QUESTION_ENDS)
-        if day is None or day.words not in OTHER_DAYS or is_asked or has_negation(sentence.text):
+        if day is None or day.words not in OTHER_DAYS or is_asked:
             return None
         text, speaker = sentence.text, sentence.speaker
         return Nominee(
@@ -225,7 +232,7 @@ class Talk:
         text = self.sentences[place].text
         announced = _ANNOUNCEMENT.match(text)
         doer = self._called.get(announced["name"].casefold()) if announced else None
-        if announced is None or doer is None or has_negation(announced["task"]):
+        if announced is None or doer is None:
             return None
         return Nominee(
             text=text, words=announced["task"], doer=doer, speaker=self.sentences[place].speaker,
@@ -317,7 +324,9 @@ def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
     """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
     examples = load_examples()
     if vector := meanings.get(nominee.reading):
-        leaning = 2 * examples.table.lean(vector, to=TASKS, against=("none",)) - 1
+        if _may_deny(nominee.text) and measure_denial(vector) >= MIN_DENIAL:
+            return False
+        leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
         return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
     kind, likeness = examples.compare_words(nominee.reading)
     return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
@@ -327,6 +336,12 @@ def _is_denied(text: str, start: int, words: str) -> bool:
     """Tell whether the clause of a form says no, in front of it or behind; “don't forget” does not."""
     before = re.split("[,;:]", text[:start])[-1]
     return has_negation(before) or (has_negation(words.partition(",")[0]) and has_negation(text))
+
+
+def _may_deny(text: str) -> bool:
+    """Tell whether a clause says no, and more; “don't forget” does not. Words of some languages mean something else in others."""
+    clauses = (clause for clause in re.split("[,;:、]", text) if has_negation(clause))
+    return any(len(tokenize(clause)) > _MAX_INTERJECTION for clause in clauses)
 
 
 def _find_vocative(before: str, after: str) -> str:
@@ -344,24 +359,14 @@ def _may_name(word: str) -> bool:
 
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
-    """Return where the first form of a kind begins, and the words in its open place, if it is not denied.
-
-    Those of Japanese are whole. “Don't forget” denies nothing.
-    """
+    """Return where the first form of a kind begins, and the words in its open place; those of Japanese are whole."""
     opening, infix, ending = _compile_forms(kind)
     found = opening.search(text)
     if (found is None or found.start()) and infix and (inner := infix.match(text)):
-        start, words, inside = 0, f"{inner[1]} {inner[2]}", inner[2]
-    elif found:
-        start, words, inside = found.start(), found["words"], found["words"].partition(",")[0]
-    elif ending and (found := ending.search(text)):
-        start, words, inside = 0, text, text[: found.start()]
-    else:
-        return None
-    is_denied = has_negation(inside) and has_negation(text)
-    return (
-        None if is_denied or has_negation(re.split("[,;:]", text[:start])[-1]) else (start, words)
-    )
+        return 0, f"{inner[1]} {inner[2]}"
+    if found:
+        return found.start(), found["words"]
+    return (0, text) if ending and ending.search(text) else None
 
 
 @cache
