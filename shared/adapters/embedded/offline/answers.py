@@ -10,7 +10,6 @@ from shared.adapters.embedded.offline.planner import Request
 from shared.adapters.embedded.offline.quotes import (
     Quote,
     find_speaker,
-    format_place,
     is_answered,
     list_speakers,
     quote_passages,
@@ -77,8 +76,6 @@ _ERROR, _CONSENT_MISSING = "Error: ", "Error: The owner "
 """Begin what a tool says for models where it failed, and where its owner did not consent."""
 _TOTAL = re.compile(r"(\d+) in all")
 _MAX_OVERVIEWS = 10
-_MAX_OPENING = 3
-"""Lines of a passage that shares no word with the question."""
 _BEST_DOCUMENTS = 2
 _TASK_CHANGES = frozenset({"create_action_item", "update_action_item"})
 _LISTS = frozenset({"get_conversations", "get_memories"})
@@ -243,7 +240,8 @@ class _Finds:
         lines = [
             ", ".join(filter(None, [days.get(document or 0), text])) for document, text in places
         ]
-        lines = lines or self._list_openings(is_found=is_found) or [*map(str, self._memories)]
+        documents = self._documents[: _MAX_OVERVIEWS if is_found else 1]
+        lines = lines or [*map(format_overview, documents)] or [*map(str, self._memories)]
         heading = self._choose_heading(best) if is_found else NEAREST_ONLY
         return [heading, _itemise(lines)] if lines else []
 
@@ -260,18 +258,6 @@ class _Finds:
         quoted = {numbers[n] for n in best}
         named = [d["document"] for d in self._documents[:_BEST_DOCUMENTS]]
         return [*best, *(numbers.index(d) for d in named if d in numbers and d not in quoted)]
-
-    def _list_openings(self, *, is_found: bool) -> list[str]:
-        """Tell what was found where no line shares a word with the question: one, or a list."""
-        is_list = not _LISTS.isdisjoint(self._names)
-        documents = self._documents[: _MAX_OVERVIEWS if is_list or is_found else 1]
-        if is_list:
-            return [*map(format_overview, documents)]
-        openings = [[*quote_passages([document])][:_MAX_OPENING] for document in documents]
-        return [
-            format_place(opening) if opening else format_overview(document)
-            for document, opening in zip(documents, openings, strict=True)
-        ]
 
     def _choose_heading(self, best: Sequence[int]) -> str:
         """Name those who speak in the conversations of the closest lines, where it is asked who."""
