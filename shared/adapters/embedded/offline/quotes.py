@@ -1,10 +1,9 @@
 """Quotes of the offline model: the lines of search results that come closest to a question, in their places; pure.
 
-A line is worth the words that it shares with the question, rare ones more, and a part of what its conversation shares.
+A line is worth the words that it shares with the question, rare ones more.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -23,9 +22,6 @@ MAX_LINE_CHARS = 240
 _SYNONYM_SHARE = 0.5
 _ANSWER_SHARE = 0.5
 """Of the weight of a question's terms. Of LoCoMo's questions 6 in 100 find no more in their own library, and 76 in that of somebody else."""
-_CONTEXT_SHARE = 0.25
-_SPEAKER_SHARE = 0.5
-"""Of the score of a line that shares nothing with a question but who speaks."""
 _MEMORY_BONUS = 0.2
 _MENTION = frozenset(tokenize("anyone anybody someone somebody mention discuss promise"))
 """What is asked for need not say that it was said."""
@@ -50,10 +46,6 @@ class Quote:
     def place(self) -> tuple[int | None, int]:
         return self.document, self.passage
 
-    @property
-    def is_question(self) -> bool:
-        return self.text.endswith(("?", "？"))
-
 
 def quote_passages(documents: Sequence[dict[str, Any]]) -> Iterator[Quote]:
     passages = ((d["document"], passage) for d in documents for passage in d.get("passages", []))
@@ -72,26 +64,15 @@ def quote_passages(documents: Sequence[dict[str, Any]]) -> Iterator[Quote]:
 
 
 def select_closest(question: str, quotes: Sequence[Quote]) -> list[int]:
-    """Return the places of the closest lines, best first; ties keep the order of the search."""
+    """Return the places of the lines that share most with a question, best first; ties keep the order of the search."""
     terms = _list_asked_terms(question)
-    context = defaultdict[int | None, list[str]](list)
-    for quote in quotes:
-        context[quote.document].append(f"{quote.speaker} {quote.text}")
-    shares = {number: measure_share(terms, " ".join(said)) for number, said in context.items()}
-    scores = [_score(terms, quote, shares[quote.document]) for quote in quotes]
-    best = sorted(filter(scores.__getitem__, range(len(quotes))), key=lambda n: -scores[n])
-    return [n for n in best[:MAX_QUOTES] if scores[n] * 2 >= scores[best[0]]]
-
-
-def _score(terms: Collection[str], quote: Quote, context: float) -> float:
-    """Score a line; one that shares nothing with a question but who speaks counts half."""
-    words = measure_share(terms, quote.text)
-    score = measure_share(terms, f"{quote.speaker} {quote.text}") * (
-        1.0 if words else _SPEAKER_SHARE
-    )
-    return score and score + _CONTEXT_SHARE * context + (
-        _MEMORY_BONUS if quote.passage < 0 else 0.0
-    )
+    shares = [measure_share(terms, f"{quote.speaker} {quote.text}") for quote in quotes]
+    scores = [
+        share + (_MEMORY_BONUS if share and quote.passage < 0 else 0.0)
+        for share, quote in zip(shares, quotes, strict=True)
+    ]
+    best = sorted(range(len(quotes)), key=lambda n: -scores[n])[:MAX_QUOTES]
+    return [n for n in best if scores[n] * 2 > scores[best[0]]]
 
 
 def show_places(best: Sequence[int], quotes: Sequence[Quote]) -> list[tuple[int | None, str]]:
