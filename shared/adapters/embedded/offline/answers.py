@@ -163,8 +163,9 @@ class _Finds:
         chosen = choose_tasks(self._request.topic, tasks)
         if self._intent == "open_tasks" and self._request.topic and not chosen:
             return ""
-        count = len(chosen or tasks)
-        heading = TASKS.format(count=count, noun="task" if count == 1 else "tasks")
+        count, heading = len(chosen or tasks), result.text.partition("\n")[0]
+        if heading.startswith("- "):  # else it says which part of them is listed
+            heading = TASKS.format(count=count, noun="task" if count == 1 else "tasks")
         return self._list_tasks(heading, result, chosen)
 
     def _list_tasks(self, heading: str, result: Result, chosen: Sequence[Any] = ()) -> str:

@@ -107,7 +107,7 @@ class Nominee:
 class Task:
     """What is to be done in the words that were said, and the label or name of who has to do it.
 
-    `words` are quoted with who says them to whom where only their place explains them.
+    A `description` quotes them with who says them to whom, where only their place explains them.
     """
 
     words: str
@@ -142,7 +142,9 @@ class Talk:
             name: label
             for label in reversed(self.labels)  # of several of a name, who spoke first
             for name in (label.casefold().split(" ")[0], label.casefold())
-        } | dict.fromkeys(names if self.own else (), next(iter(self.own), ""))
+        }
+        if self.own:
+            self._called |= dict.fromkeys(names, next(filter(self.own.__contains__, self.labels)))
 
     @cached_property
     def days(self) -> Sequence[Moment | None]:
@@ -184,7 +186,10 @@ class Talk:
         if has_negation(rest) or not _list_meanings(rest) <= _list_meanings(task.words):
             return None
         due_at = day.at if day.exact else datetime.combine(day.at, task.due_at.timetz())
-        return replace(task, due_at=due_at)
+        old = parse_moment(task.words, self._now)
+        named = rf" *(?:\bon )?{re.escape(old.words)}" if old else "(?!)"
+        words = re.sub(named, "", task.words, flags=re.IGNORECASE)
+        return replace(task, words=words, due_at=due_at)
 
     def _is_refused(self, place: int, by: str = "") -> bool:
         following = self.sentences[place + 1 : place + 2]

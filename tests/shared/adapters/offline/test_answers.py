@@ -473,6 +473,12 @@ def test_tasks_are_told_in_words_and_in_the_owners_days():
     )
 
 
+def test_a_part_of_the_tasks_is_told_as_one():
+    newest = ("get_action_items", f"The newest tasks:\n{TASKS}")
+
+    assert answer("What do I have to do?", [newest]).startswith("The newest tasks:\n\n- Book the")
+
+
 def test_a_new_task_is_told_without_its_id():
     created = "Created:\n- Call Ann (open, due 2026-03-05T18:00+00:00, id a1)"
 

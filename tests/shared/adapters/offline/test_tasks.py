@@ -243,6 +243,7 @@ def test_a_task_ends_where_another_subject_begins() -> None:
     [
         ([(OWNER, "I'll send the draft on Thursday."), ("Ann", "No, make it Friday.")], ("Send the draft", "2026-03-06 18")),
         ([(OWNER, "I will sign the form on Monday."), ("Ann", "No, please make it Friday, the list closes then.")], ("Sign the form", "2026-03-06 18")),
+        ([(OWNER, "I'll send the draft on 5 May."), ("Ann", "No, make it 6 May.")], ("Send the draft", "2026-05-06 18")),
         ([(OWNER, "I'll send it by Thursday."), ("Ann", "No, on Friday.")], ("“I'll send it …” (→ Ann)", "2026-03-06 18")),
         ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("“Can you please do it …” (Ann)", "2026-03-06 18")),
         ([(OWNER, "I'll send the draft on Thursday at 3. No wait, on Friday.")], ("Send the draft at 3", "2026-03-06 15")),
