@@ -151,13 +151,13 @@ class _Finds:
     def _tell_tasks(self, result: Result) -> str:
         """Tell the tasks of the topic if one is named, else all; none where quotes follow."""
         tasks = parse_tasks(result.text)
+        if not tasks:
+            return "" if self._intent == "others_tasks" else NO_TASKS
         if self._intent == "complete_task":
             meant = choose_tasks(self._request.wanted_terms, tasks)
             heading = WHICH_TASK if meant else NO_SUCH_TASK
             # the next result tells that one is done
             return "" if len(meant) == 1 else self._list_tasks(heading, result, meant)
-        if not tasks:
-            return "" if self._intent == "others_tasks" else NO_TASKS
         if self._intent == "others_tasks":
             return self._list_tasks(OTHERS_TASKS, result)
         chosen = choose_tasks(self._request.topic, tasks)
