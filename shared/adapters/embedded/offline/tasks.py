@@ -45,7 +45,7 @@ Meanings = Mapping[str, Sequence[float]]
 
 MIN_TASK = 0.4
 """So far a task is from what is none, by both measures of the examples together."""
-MIN_DENIAL = 0.6
+MIN_DENIAL = 0.65
 """So much words lean to those that deny: “No, I'll send it” leans as much, which is why a clause has to say no as well."""
 TASKS: tuple[Kind, ...] = ("promise", "need", "request")
 _NONE: tuple[Kind, ...] = ("none",)
