@@ -337,12 +337,6 @@ def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
     return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
 
 
-def _is_denied(text: str, start: int, words: str) -> bool:
-    """Tell whether the clause of a form says no, in front of it or behind; “don't forget” does not."""
-    before = re.split("[,;:]", text[:start])[-1]
-    return has_negation(before) or (has_negation(words.partition(",")[0]) and has_negation(text))
-
-
 def _may_deny(text: str) -> bool:
     """Tell whether a clause says no, and more; “don't forget” does not. Words of some languages mean something else in others."""
     clauses = (clause for clause in re.split("[,;:、]", text) if has_negation(clause))
