@@ -134,14 +134,22 @@ def build_summary(
 
 
 def build_plain_output(material: DayMaterial) -> DayOutput:
-    """Answer without a model, from titles and lines: the day is not lost because it failed."""
-    lines = range(len(material.lines))
-    return DayOutput(
-        headline=_build_headline(material),
-        overview=_build_overview(material),
-        tasks=[DayTaskOutput(task=n) for n in range(len(material.tasks))],
-        decisions=lines,
-        numbers=lines,
+    """Answer without a model, from titles, overviews and lines: the day is not lost because it failed."""
+    lines = [*range(len(material.lines))]
+    talks = enumerate(conversation.structured for conversation in material.conversations)
+    return DayOutput.model_validate(
+        {
+            "headline": _build_headline(material),
+            "overview": _build_overview(material),
+            "highlights": [
+                {"topic": talk.title, "summary": talk.overview, "conversations": [n]}
+                for n, talk in talks
+            ],
+            "tasks": [{"task": n} for n in range(len(material.tasks))],
+            "decisions": lines,
+            "numbers": lines,
+            "insights": [{"text": memory.content} for memory in material.memories],
+        }
     )
 
 

@@ -85,10 +85,12 @@ async def _make_scheduled(
 
 
 async def complete_day(model: ChatModel, material: DayMaterial) -> DayOutput:
-    """Ask the model for a recap; titles stand for an answer that cannot be used.
+    """Ask the model for a recap; titles stand for an answer that cannot be used, or of a model that writes none.
 
     Raises Unavailable.
     """
+    if model.describe("reader").is_extractive:
+        return build_plain_output(material)
     room = DataRoom(model, "reader", max_tokens=MAX_DATA_TOKENS)
     instructions = prompts.render(PROMPT)
     prompt = prompts.build_prompt(

@@ -1,7 +1,7 @@
 """Calls of apps' tools: the one whose description fits a question best, where the question can fill it; pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from shared.adapters.embedded.offline.speech import list_content_terms
@@ -21,36 +21,29 @@ _CALLED_BY_INTENT = frozenset((
 
 
 def plan_app_calls(question: str, tools: Sequence[ToolSpec]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Call the tools that fit best; none where too few words are shared."""
-    return [(tool.name, _build_arguments(tool, question)) for tool in _select_best(tools, question)]
-
-
-def _select_best(tools: Sequence[ToolSpec], question: str) -> Iterator[ToolSpec]:
-    fits = {tool.name: _measure_fit(tool, question) for tool in tools if _is_app_tool(tool)}
-    best_fit = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED_TERMS), default=None)
-    yield from (tool for tool in tools if best_fit is not None and fits.get(tool.name) == best_fit)
+    """Call the tools that share most words, two at least; between equals, one with an argument suits an object."""
+    object_phrase = _OBJECT_PHRASE.fullmatch(question.strip())
+    asked = list_content_terms(question)
+    fits = {
+        tool.name: (
+            len(asked & list_content_terms(f"{tool.name} {tool.description}")),
+            bool(object_phrase) == bool(tool.parameters.get("required")),
+        )
+        for tool in tools
+        if _is_app_tool(tool)
+    }
+    best = max((fit for fit in fits.values() if fit[0] >= _MIN_SHARED_TERMS), default=None)
+    text = object_phrase[1] if object_phrase else question
+    return [
+        (tool.name, dict.fromkeys(tool.parameters.get("required", []), text))
+        for tool in tools
+        if best and fits.get(tool.name) == best
+    ]
 
 
 def _is_app_tool(tool: ToolSpec) -> bool:
     """Tell whether no intent leads to it, and the question alone can fill what it requires."""
-    properties = tool.parameters.get("properties", {})
-    required = tool.parameters.get("required", [])
-    is_simple = len(required) <= 1 and all(_takes_text(properties.get(n, {})) for n in required)
-    return tool.name not in _CALLED_BY_INTENT and is_simple
-
-
-def _takes_text(parameter: Mapping[str, Any]) -> bool:
-    return parameter.get("type") == "string" and "enum" not in parameter
-
-
-def _measure_fit(tool: ToolSpec, question: str) -> tuple[int, bool]:
-    """Count shared words; between equals, a tool with an argument suits a question with an object."""
-    described = list_content_terms(f"{tool.name} {tool.description}")
-    has_object = _OBJECT_PHRASE.fullmatch(question.strip()) is not None
-    is_suited = has_object == bool(tool.parameters.get("required"))
-    return len(described & list_content_terms(question)), is_suited
-
-
-def _build_arguments(tool: ToolSpec, question: str) -> Mapping[str, Any]:
-    match = _OBJECT_PHRASE.fullmatch(question.strip())
-    return dict.fromkeys(tool.parameters.get("required", []), match[1] if match else question)
+    properties, required = (tool.parameters.get(key, {}) for key in ("properties", "required"))
+    fields = [properties.get(name, {}) for name in required]
+    takes_text = all(f.get("type") == "string" and "enum" not in f for f in fields)
+    return tool.name not in _CALLED_BY_INTENT and len(fields) <= 1 and takes_text

@@ -21,7 +21,10 @@ _WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_
 """The words for days, months, hours and stretches of time by how many of their units they lie from today's, in English
 and in five other languages. French "hier" is German for here.
 """
-_ORDINALS, _NUMBERS = (_WORDS[key].split() for key in ("ordinals", "numbers"))
+_ORDINALS, _NUMBERS = (
+    {word: n for n, word in enumerate(_WORDS[key].split(), key == "ordinals")}
+    for key in ("ordinals", "numbers")
+)
 _MORNINGS, _AFTERNOONS, _NIGHTS = (
     frozenset(_WORDS[key].split()) for key in ("mornings", "afternoons", "nights")
 )
@@ -70,7 +73,7 @@ _DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: o
 _DATE = re.compile(
     rf"(?:\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.º])?(?: of| de)? (?P<month>{_ANY_MONTH})"
     rf"|(?P<month_before>{_MONTH}) (?:the )?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"|(?P<ordinal>{'|'.join(_ORDINALS[::-1])}) of (?P<ordinal_month>{_MONTH}))\b(?:,? (?P<year>\d{{4}})\b)?"
+    rf"|(?P<ordinal>{'|'.join([*_ORDINALS][::-1])}) of (?P<ordinal_month>{_MONTH}))\b(?:,? (?P<year>\d{{4}})\b)?"
     r"|(?P<iso>\b\d{4}-\d{2}-\d{2}\b)|(?P<japanese>(?<!\d)\d{1,2}月\d{1,2}日))"
 )
 _DOTTED = re.compile(r"(?<![\d.])(?P<dotted>\d{1,2}\.\d{1,2})\.(?: ?(?P<year>\d{4})\b|(?!\d))")
@@ -88,15 +91,15 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_DAYS = "on|by|next|this|until|am|bis|el|para el|le|avant"
-_HOURS = (
-    r"\bat (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: o'clock)?(?:\s*(?P<half>[ap]\.?m)\b| (?:in the|at) (?P<part>\w+))?",
-    r"\bum (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: uhr)?(?: (?P<part>\w+s|früh)\b)?",
-    r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?(?: de la (?P<part>\w+))?",
-    r"\bà (?P<hour>\d{1,2}) ?h(?:eures?)?(?: ?(?P<minute>\d{2})\b)?(?: (?:du |de l['’])(?P<part>[\w-]+))?",
-    r"\balle (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))?(?: (?:di|del) (?P<part>\w+))?",
-    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分|(?P<half_past>半))?に?",
+_PARTS = sorted((*_MORNINGS, *_AFTERNOONS, *_NIGHTS), key=len)[::-1]
+_HOUR = re.compile(
+    r"\b(?:at|um|a las?|à|alle) (?P<hour>\d{1,2})(?: ?[:.h] ?(?P<minute>\d{2})\b)?(?: ?(?:o'clock|uhr|h(?:eures?)?)\b)?"
+    rf"(?: ?(?:in the |at |de la |du |de l['’]|di |del )?(?P<part>[ap]\.m\b|{'|'.join(_PARTS)})(?!\w))?",
+    re.IGNORECASE,
 )
-_HOUR = [re.compile(pattern, re.IGNORECASE) for pattern in _HOURS]
+_JAPANESE_HOUR = re.compile(
+    r"の?(?P<part>午前|午後|朝|夕方|夜)?(?P<hour>\d{1,2})時(?:(?P<minute>\d{1,2})分|(?P<half>半))?に?"
+)
 _FIRST_NIGHT_HOUR = 6
 """An earlier hour of the night is after midnight."""
 _RELATIVE_WORDS = re.compile(
@@ -156,15 +159,6 @@ def drop_relative_days(text: str, *, mark: str = "") -> str:
     return rest.strip(" ,、") if is_enough else text
 
 
-def drop_day(text: str, now: datetime) -> str:
-    """Return a text without the day that it names first."""
-    moment = parse_moment(text, now)
-    rest = drop_relative_days(text)
-    if moment is None or rest != text:
-        return rest
-    return re.sub(rf" *(?:\bon )?{re.escape(moment.words)}", "", text, flags=re.IGNORECASE)
-
-
 def find_past_span(question: str, now: datetime) -> Span | None:
     """Return the days that have begun; a week begins on Monday, a weekday is the last one."""
     match = _PAST.search(question)
@@ -215,8 +209,7 @@ def find_coming_span(question: str, now: datetime) -> Span | None:
 def parse_number(word: str) -> int:
     """Read digits, or a word up to ten; others are 0."""
     lower = word.lower()
-    number = _NUMBERS.index(lower) if lower in _NUMBERS else 0
-    return int(lower) if lower.isdecimal() else number
+    return int(lower) if lower.isdecimal() else _NUMBERS.get(lower, 0)
 
 
 def _find_stretch(unit: Unit, offset: int, today: date) -> tuple[date, date]:
@@ -238,28 +231,35 @@ def _build_span(phrase: str, first: date, last: date, now: datetime) -> Span:
     return Span(phrase=phrase, start=start, end=end)
 
 
+def drop_hours(text: str) -> str:
+    """Return a text without the times of day that it names."""
+    return " ".join(_HOUR.sub(" ", _JAPANESE_HOUR.sub("", text)).split())
+
+
 def _count_on(today: date, unit: str, count: int) -> date:
     return today + timedelta((7 if unit == "week" else 1) * count)
 
 
-def drop_hours(text: str) -> str:
-    """Return a text without the times of day that it names."""
-    for pattern in _HOUR:
-        text = pattern.sub("" if "時" in pattern.pattern else " ", text)  # no blank is Japanese
-    return " ".join(text.split())
-
-
 def _read_numbered_day(match: Match, today: date) -> date | None:
     """Read the number of a day as the next day with it."""
-    number = int(match[1] or match[2])
     days = (today + timedelta(n) for n in range(_MAX_DAYS_TO_A_NUMBER))
-    return next((day for day in days if day.day == number), None)
+    return next((day for day in days if day.day == int(match[1] or match[2])), None)
 
 
 def _read_date(match: Match, today: date, *, is_past: bool = False) -> date | None:
     """Read a date; without a year, as the next such day, or as the last that has begun."""
+    found = {name: text for name, text in match.groupdict().items() if text}
+    numbers = [int(n) for n in re.findall(r"\d+", match[0])]
+    if "iso" in found:
+        year, month, day = numbers
+    elif "japanese" in found or "dotted" in found:
+        year, (month, day) = 0, numbers[:2][:: -1 if "dotted" in found else 1]
+    else:
+        name = found.get("month") or found.get("month_before") or found["ordinal_month"]
+        year, month = 0, MONTHS[name]
+        day = _ORDINALS[found["ordinal"]] if "ordinal" in found else numbers[0]
+    year = int(found.get("year", year))
     try:
-        year, month, day = _split_date(match.groupdict())
         named = date(year or today.year, month, day)
         fits = named <= today if is_past else named >= today
         if fits or year:
@@ -271,20 +271,6 @@ def _read_date(match: Match, today: date, *, is_past: bool = False) -> date | No
         return None
 
 
-def _split_date(groups: Mapping[str, str | None]) -> tuple[int, int, int]:
-    """Return year, month and day; the year is 0 without one."""
-    if iso := groups.get("iso"):
-        return int(iso[:4]), int(iso[5:7]), int(iso[8:])
-    year = int(groups["year"] or 0)
-    if numbers := groups.get("dotted") or groups["japanese"]:
-        first, second = (int(n) for n in re.findall(r"\d+", numbers))
-        return (year, second, first) if "." in numbers else (year, first, second)
-    if groups["ordinal"]:
-        return year, MONTHS[groups["ordinal_month"] or ""], _ORDINALS.index(groups["ordinal"]) + 1
-    month = groups["month"] or groups["month_before"] or ""
-    return year, MONTHS[month], int(groups["day"] or groups["day_after"] or 0)
-
-
 def _parse_hour(text: str) -> time | None:
     """Read "at 3", "at 3:30 pm", "at noon", "um 8 Uhr abends", "à 20 h", "午後8時".
 
@@ -292,17 +278,16 @@ def _parse_hour(text: str) -> time | None:
     """
     if "at noon" in text:
         return time(12)
-    match = next(filter(None, (pattern.search(text) for pattern in _HOUR)), None)
+    match = _HOUR.search(text) or _JAPANESE_HOUR.search(text)
     if match is None:
         return None
     found = match.groupdict()
-    hour, minute = int(found["hour"]), 30 if found.get("half_past") else int(found["minute"] or 0)
-    part = (found.get("half") or "").replace(".", "") or found["part"]
-    is_told = part in _AFTERNOONS or part in _MORNINGS or part in _NIGHTS
+    hour, minute = int(found["hour"]), 30 if found.get("half") else int(found["minute"] or 0)
+    part = (found["part"] or "").replace(".", "")
     is_late = part in _AFTERNOONS or (part in _NIGHTS and hour >= _FIRST_NIGHT_HOUR)
-    if hour < 12 and (is_late or (not is_told and not found["minute"] and hour < 8)):
+    if hour < 12 and (is_late or (not part and not found["minute"] and hour < 8)):
         hour += 12
-    elif hour == 12 and is_told and part not in _AFTERNOONS:
+    elif hour == 12 and part and part not in _AFTERNOONS:
         hour = 0
     return time(hour, minute) if hour < 24 and minute < 60 else None
 

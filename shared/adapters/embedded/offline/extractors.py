@@ -1,17 +1,52 @@
-"""Extractors: what answers each prompt that asks for a schema."""
+"""Extractors: what answers each prompt that asks for a schema, in words that were said."""
 
+import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from shared.adapters.embedded.offline import answers, summaries
+from shared.adapters.embedded.offline.answers import answer_from_data
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
-from shared.adapters.embedded.offline.names import extract_names
-from shared.adapters.embedded.offline.speech import count_meaningful_words
-from shared.adapters.embedded.offline.structure import extract_structure
-from shared.adapters.embedded.offline.tasks import extract_action_items, read_talk
+from shared.adapters.embedded.offline.speech import (
+    PRONOUNS,
+    Sentence,
+    capitalise,
+    collect_sentences,
+    count_meaningful_words,
+    has_content,
+    select_central,
+    split_sentences,
+)
+from shared.adapters.embedded.offline.tasks import (
+    Meanings,
+    Talk,
+    extract_action_items,
+    extract_events,
+    read_talk,
+)
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
+from shared.retrieval.terms import tokenize
 
 _MIN_MEANINGFUL_WORDS = 4
+_MAX_OVERVIEW_SENTENCES = 3
+_MAX_TOPICS = 8
+_MAX_TITLE_WORDS, _MAX_TITLE_CHARS = 10, 80
+_MIN_TELLING_TERMS = 2
+_MANY_WORDS = 25
+"""Among so many words with meaning, a single one ("of course") says nothing about the category."""
+_CATEGORIES: Mapping[str, tuple[str, str]] = json.loads(
+    Path(__file__).with_name("categories.json").read_text("utf-8")
+)
+"""The icon of each, and words of it."""
+_DEFAULT_CATEGORY = ("other", "🧠")
+_BREAKS = PRONOUNS | {"will", "please"}
+_PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+(?:\s|$)|[。！？、]| [–—] ")
+_MAX_LINES, _MAX_LINE_CHARS = 14, 240
+_MAX_STRETCH_LINES, _MAX_THEMES = 4, 3
+_MAX_TEMPLATE_SENTENCES = 6
 
 
 def extract(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -23,30 +58,153 @@ def extract(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def discard(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what has a task, a fact, a day, a number, a name, or a few words with meaning."""
+    """Keep what has a task, a fact, a day, a number or a few words with meaning."""
     talk = read_talk(data)
-    has_content = (
-        len(count_meaningful_words(sentence.text for sentence in talk.sentences))
-        >= _MIN_MEANINGFUL_WORDS
-        or any(re.search(r"\d", sentence.text) for sentence in talk.sentences)
-        or any(talk.days)
-        or any(extract_names(talk.sentences))
-        or any(extract_action_items(talk, {}))
+    texts = [sentence.text for sentence in talk.sentences]
+    tells = (
+        len(count_meaningful_words(texts)) >= _MIN_MEANINGFUL_WORDS
+        or any(re.search(r"\d", text) for text in texts)
+        or any([*talk.days, talk.nominees])
         or extract_memories(talk.sentences)
     )
-    return {"discard": not has_content}
+    return {"discard": not tells}
+
+
+def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
+    """Extract it; the meanings of what may be a task tell which is one."""
+    texts = [sentence.text for sentence in talk.sentences]
+    word_counts = count_meaningful_words(texts)
+    category, emoji = _choose_category(word_counts)
+    return {
+        "title": build_title(texts),
+        "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
+        "emoji": emoji,
+        "category": category,
+        "action_items": list(extract_action_items(talk, meanings)),
+        "events": list(extract_events(talk)),
+        "topics": [word for word, _ in word_counts.most_common(_MAX_TOPICS)],
+        "dates": list(dict.fromkeys(f"{day.at:%Y-%m-%d}" for day in talk.days if day)),
+    }
+
+
+def build_title(texts: Sequence[str]) -> str:
+    """Quote what says most of what is said: words between two pauses or pronouns that name two things, and others if there is room."""
+    counts = Counter(term for text in texts for term in tokenize(text))
+
+    def weigh(phrase: str) -> float:
+        terms = {*tokenize(phrase)}
+        rare = [counts[term] for term in terms if get_term_weight(term) == RARE_WEIGHT]
+        return sum(rare) / math.sqrt(len(terms) + 1)
+
+    statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
+    phrases = [phrase for text in statements for phrase in _split_phrases(text)]
+    ranked = sorted(filter(_is_telling, phrases), key=weigh, reverse=True) or [*phrases, *texts][:1]
+    title = ""
+    for phrase in ranked:
+        longer = f"{title}, {phrase}" if title else phrase
+        is_new = {*tokenize(title)}.isdisjoint(tokenize(phrase))
+        if not title or (is_new and _is_short(longer)):
+            title = longer
+    title = " ".join(title.split()[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS]
+    return title if "://" in title.partition(" ")[0] else capitalise(title)
+
+
+def _split_phrases(text: str) -> Iterator[str]:
+    """Yield what stands between pauses and pronouns, from the first to the last word that means something."""
+    for clause in _PAUSE.split(text):
+        run: list[str] = []
+        for word in [*clause.split(), "I"]:
+            if _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,'))):
+                run.append(word)
+                continue
+            telling = [n for n, each in enumerate(run) if _means_something(each)]
+            if telling:
+                yield " ".join(run[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
+            run = []
+
+
+def _is_short(phrase: str) -> bool:
+    return len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
+
+
+def _means_something(word: str) -> bool:
+    return any(get_term_weight(term) > FUNCTION_WEIGHT for term in tokenize(word))
+
+
+def _is_telling(phrase: str) -> bool:
+    words = [term for term in tokenize(phrase) if not term.isdecimal()]
+    return _is_short(phrase) and sum(map(has_content, words)) >= _MIN_TELLING_TERMS
+
+
+def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
+    """Return the category whose words are said most; its icon only where no other comes as close."""
+    score = {
+        (name, emoji): sum(word_counts[word] for word in keys.split())
+        for name, (emoji, keys) in _CATEGORIES.items()
+    }
+    best, second = sorted(score, key=lambda key: -score[key])[:2]
+    if score[best] < (1 if word_counts.total() < _MANY_WORDS else 2):
+        return _DEFAULT_CATEGORY
+    return best if score[best] > score[second] else (best[0], _DEFAULT_CATEGORY[1])
+
+
+def _quote_central(texts: Sequence[str], limit: int) -> list[str]:
+    return select_central(texts, count_meaningful_words(texts), limit)
+
+
+def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the few lines, old and new, whose words occur most in the others, in their order."""
+    new = (
+        f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
+        for message in data["messages"]
+        for text in split_sentences(message["text"])
+    )
+    lines = list(dict.fromkeys([*data["summary"].splitlines(), *new]))
+    word_counts = count_meaningful_words(line.partition(": ")[2] for line in lines)
+    return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
+
+
+def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Quote what the owner said that the rest is most about, and the facts that they stated."""
+    said = [message for message in data["messages"] if message["sender"] == "owner"]
+    sentences = [
+        Sentence(text=text, segment=n, is_user=True, speaker="User")
+        for n, message in enumerate(said)
+        for text in split_sentences(message["text"])
+    ]
+    lines = [sentence.text for sentence in sentences]
+    themes = count_meaningful_words(lines).most_common(_MAX_THEMES)
+    return {
+        "summary": " ".join(_quote_central(lines, _MAX_STRETCH_LINES)),
+        "themes": [word for word, _ in themes],
+        "statements": [
+            {
+                "text": fact["content"],
+                "use": "fact",
+                "message": said[fact["segment"]]["number"],
+                "quote": fact["evidence"],
+                "kind": fact["kind"],
+                "timing": "now",
+            }
+            for fact in extract_memories(sentences)
+        ],
+    }
+
+
+def apply_template(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Quote what the conversation turns on as a list, which no template can shape; of a very long one, its overview."""
+    texts = list(dict.fromkeys(sentence.text for sentence in collect_sentences(data)))
+    quotes = _quote_central(texts, _MAX_TEMPLATE_SENTENCES) or split_sentences(data["overview"])
+    return {"summary": "\n".join(f"- {text}" for text in quotes)}
 
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "chat/notes": summaries.extract_title,
-    "chat/summary": summaries.extract_summary,
-    "chat/stretch": summaries.extract_stretch,
+    "chat/summary": extract_summary,
+    "chat/stretch": extract_stretch,
     "process_conversation/discard": discard,
     "process_conversation/extraction": extract,
-    "process_conversation/goal_advice": summaries.advise,
-    "process_conversation/daily_summary": summaries.extract_recap,
-    "process_conversation/template": summaries.apply_template,
+    "process_conversation/template": apply_template,
     "process_conversation/text_facts": find_text_facts,
-    "process_conversation/answer": answers.answer_from_data,
+    "process_conversation/answer": answer_from_data,
 }
 """A prompt that is missing has a plain answer of its own where it is asked."""

@@ -22,23 +22,13 @@ Intent = Literal[
     "latest_talks", "people", "summary", "about_owner", "person", "asked_of_owner", "manual", "general", "search",
     "no_request",
 ]  # fmt: skip
-REQUESTS: frozenset[Intent] = frozenset(
-    ("add_task", "remember", "forget", "complete_task", "delete_talk")
-)
+REQUESTS: Sequence[Intent] = ("add_task", "complete_task", "delete_talk", "forget", "remember")
 """What changes something."""
-_QUESTIONS: frozenset[Intent] = frozenset(get_args(Intent)) - REQUESTS - {"no_request"}
-_ALIKE: frozenset[Intent] = REQUESTS.union(("search", "no_request"))
-"""What may have nearly the form of a request."""
+_QUESTIONS: frozenset[Intent] = frozenset(get_args(Intent)) - {*REQUESTS, "no_request"}
 MIN_SHARE = 0.4
-"""Of the weight of the nearest examples; where neither an intent nor its family has as much, words decide."""
+"""Of the weight of the nearest examples; where no intent has as much, words decide."""
 MIN_REQUEST = 0.4
 """So far a request is from what is none: of 100 that forbid one or ask about it, 8 are taken for one."""
-_FAMILIES: Sequence[frozenset[Intent]] = (
-    frozenset(("open_tasks", "overdue_tasks", "done_tasks")),
-    frozenset(("last_time", "latest_talks", "count_talks")),
-)
-MIN_FAMILY = 0.6
-"""The same of intents that lie side by side, together: the nearest of them is meant."""
 _POLITE = re.compile(
     r"(?:please|(?:can|could|would) you|you can|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
     r",? (?:please |bitte )?",
@@ -55,9 +45,6 @@ class Reading:
     object: str = ""
 
 
-_SEARCH = Reading(intent="search")
-
-
 @cache
 def load_examples() -> Examples[Intent]:
     return Examples(Path(__file__).with_suffix(".json"))
@@ -65,19 +52,23 @@ def load_examples() -> Examples[Intent]:
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name fills it."""
+    examples = load_examples()
     undated = drop_relative_days(text)
-    forms = (text, undated, drop_hours(undated))
-    if exact := next(filter(None, map(_match_request, dict.fromkeys(forms))), None):
+    forms = dict.fromkeys((text, undated, drop_hours(undated)))
+    if exact := next(filter(None, map(_match_request, forms)), None):
         return exact
-    if vector is not None and (request := _discern_request(vector)):
-        return Reading(intent=request)
-    form, varying = load_examples().match(text, _QUESTIONS)
+    shares = examples.table.weigh(vector) if vector is not None else {}
+    if vector is not None and examples.table.discern(vector, to=REQUESTS) >= MIN_REQUEST:
+        return Reading(intent=max(REQUESTS, key=shares.__getitem__))
+    form, varying = examples.match(text, _QUESTIONS)
     if form and (varying[:1].isupper() or not form.is_open):
         return Reading(intent=form.label, object=varying)
-    intent = (_read_meaning(vector) if vector is not None else None) or _read_words(text)
-    if intent in (*REQUESTS, "no_request"):
-        return _SEARCH
-    return Reading(intent=intent, object=load_examples().match(text, (intent,))[1])
+    intent = max(shares, key=shares.__getitem__, default=None)
+    if intent is None or shares[intent] < MIN_SHARE:
+        intent, likeness = examples.compare_words(text)
+        intent = intent if likeness >= MIN_LIKENESS else None
+    known = intent if intent in _QUESTIONS else "search"
+    return Reading(intent=known, object=examples.match(text, (known,))[1])
 
 
 def list_form_terms(*intents: Intent) -> frozenset[str]:
@@ -90,33 +81,11 @@ def _match_request(text: str) -> Reading | None:
 
     It may have one with or without a polite opening: "Can you remember …?" asks, "Can you remember that …?" requests.
     """
-    examples = load_examples()
     opening = _POLITE.match(text)
     texts = [text, text[opening.end() :].rstrip(END)] if opening else [text]
-    found = [examples.match(each, _ALIKE) for each in texts]
+    alike = (*REQUESTS, "search", "no_request")
+    found = [load_examples().match(each, alike) for each in texts]
     form, varying = max(found, key=lambda pair: pair[0].size if pair[0] else 0)
     if form and form.label in REQUESTS:
         return Reading(intent=form.label, object=varying)
-    return None if form is None or form.is_open else _SEARCH
-
-
-def _discern_request(vector: Sequence[float]) -> Intent | None:
-    table = load_examples().table
-    if table.discern(vector, to=tuple(sorted(REQUESTS))) < MIN_REQUEST:
-        return None
-    shares = table.weigh(vector)
-    return max(REQUESTS, key=lambda intent: shares[intent])
-
-
-def _read_meaning(vector: Sequence[float]) -> Intent | None:
-    """Return the intent that is nearest; None where none is near enough."""
-    shares = load_examples().table.weigh(vector)
-    intent = max(shares, key=lambda intent: shares[intent])
-    family = next((each for each in _FAMILIES if intent in each), frozenset())
-    is_near = shares[intent] >= MIN_SHARE or sum(map(shares.__getitem__, family)) >= MIN_FAMILY
-    return intent if is_near else None
-
-
-def _read_words(text: str) -> Intent:
-    intent, likeness = load_examples().compare_words(text)
-    return intent if intent and likeness >= MIN_LIKENESS else "search"
+    return None if form is None or form.is_open else Reading(intent="search")

@@ -5,17 +5,99 @@ none, even if another of its clauses states a fact.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
-from shared.adapters.embedded.offline import fact_rules
 from shared.adapters.embedded.offline.speech import Sentence, split_sentences
 from shared.domain.value import positional_value
 from shared.library.exclusive_facts import find_exclusive_key
 
 _MAX_FACT_WORDS = 15
-_MAX_ASIDE_WORDS = 3
+_KIN = (
+    r"(?:wife|husband|partner|girlfriend|boyfriend|fiancée?|daughter|son|twins?|sister|brother|mother|father|"
+    r"mom|mum|dad|grand(?:mother|father|ma|pa|son|daughter)|aunt|uncle|cousin|niece|nephew|dog|cat)"
+)
+_OWNED = (
+    rf"(?:{_KIN}s?|kids|child(?:ren)?|grandchild(?:ren)?|godchild(?:ren)?|siblings|horses?|rabbits?|parrots?|"
+    r"house|flat|apartment|garden|boat|car|motorbike|farm|shop|company|allergy|asthma|diabetes|epilepsy|"
+    r"migraines|dyslexia|adhd|pacemaker|degree|phd|tattoos?)"
+)
+_STILL = r"(?:(?:also|really|still|actually|currently|now|just) )?"
+_AM, _HAVE = r"i(?:['’]m| am)", r"i(?:['’]ve| have)"
+_FACTS = (
+    (
+        rf"{_AM} {_STILL}(?:an? (?!bit|little|mess|fool|while|lot|couple|(?:\w+ )?fan$)|allergic|intolerant|lactose|gluten|from |"
+        r"originally|married|divorced|widowed|vegan|vegetarian|diabetic|pregnant|(?:afraid|scared|terrified) of|"
+        r"left-handed|colou?r-?blind|deaf|retired|\d{1,3}(?: years old)?$)"
+    ),
+    r"i (?:was born|grew up|moved to|studied(?! hard| for| all| with)|come from)\b",
+    (
+        rf"{_HAVE} (?:lived|worked|played|had|been (?:an? |married|divorced|sober|vegan|vegetarian|retired|living|"
+        r"working (?:at|for|as|in)|teaching|playing the)\b)(?=.* (?:since|for) )"
+    ),
+    rf"{_HAVE} (?:got )?(?:[\w-]+ ){{0,3}}{_OWNED}\b",
+    (
+        r"i (?:(?:don['’]t|do not) (?:eat|drink|smoke|drive|like|speak)|(?:can['’]t|cannot) (?:eat|drink|swim|drive|stand)|"
+        r"never (?:eat|drink|smoke)\b)"
+    ),
+    (
+        rf"i {_STILL}(?:live (?:in|at|with|on|near|alone|by|very)\b|work (?:at|for|as|in|with)\b|teach\b|coach\b|"
+        r"(?:play|speak|own|collect|run|volunteer|believe in|sing in)\b(?! (?:out|late|it)\b))"
+    ),
+    (
+        rf"i {_STILL}(?:prefer|love|hate|like|enjoy)\b(?! (?:when|how|what|to (?:see|go|have|know|say|think)|all|hearing|"
+        r"seeing|the (?:way|idea|sound|feeling|thought|taste|look|smell))\b)"
+    ),
+    (
+        rf"my (?:\w+ )?{_KIN}(?:['’]s \w+)?(?: (?-i:[A-Z]\w+))? (?:is|was|are|has|works|lives|plays|teaches|studies|runs|"
+        r"speaks|comes from|died)\b(?! (?:\w+ing|here|there|late|tired|sick|ill|ready|right|home|at|on|in (?:the|a))\b)"
+    ),
+    r"my (?:(?:full )?name is|birthday is|favou?rite \w+(?: \w+)? (?:is|are)|blood type is|job is|hobby is)",
+)
+"""How a clause with a lasting fact begins."""
+_RESTATED = (
+    (rf"^({_AM}|{_HAVE}|i) (?:also|really|still|actually|currently|now|just) ", r"\1 "),
+    (rf"^{_AM}\b", "User is"),
+    (rf"^{_HAVE}(?: got)?\b", "User has"),
+    (r"^i (?:don['’]t|do not)\b", "User doesn't"),
+    (r"^i (?:can['’]t|cannot)\b", "User can't"),
+    (r"^i (was|grew|moved|studied)\b", r"User \1"),
+    (r"^i (never )?(teach|coach)\b", r"User \1\2es"),
+    (r"^i (never )?(\w+)", r"User \1\2s"),
+    (r"^my\b", "User's"),
+    (r"\b(since|when) i was\b", r"\1 they were"),
+    (r"\bmy\b", "their"),
+)
+"""What a clause says in the third person, of "User"."""
+_OPENING = r"(?:(?:and|but|so|because|since|as|well|yes|yeah|no|oh|actually|though|also) )+"
+"""Words before a fact that add nothing to it."""
+_OTHER_STATEMENT = (
+    r"(?:i|we|you|he|she|it|they|that|this|there|then|so|but|because|since|although|though|which|who|my|"
+    r"your|remember|right|ok(?:ay)?|can|could|do|does|is|are|what|where|how|please|let|just|if|when)\b"
+)
+"""How a clause begins that says something else."""
+_CLAUSE = rf"(?<!\s)\s*[;:–—]\s+|(?:,|,?(?<!\s)\s+(?:and|but|because))\s+(?={_OTHER_STATEMENT})"
+_UNFIT = (
+    r"\?$|\b(?:today|tonight|tomorrow|yesterday|right now|this (?:week|morning|evening|afternoon)|next week"
+    r"|i|me|myself|mine|we|us|our|you|your|it|this|that|these|those|him|her|them)\b"
+)
+"""What does not last, needs a listener who was there, or has a person that no rule changes."""
+_TRANSIENT = (
+    r"\b(?:for now|for the (?:time being|moment)|at the moment|temporarily"
+    r"|if (?:i|we) (?:were|was|had|lived|worked|won|could|owned|spoke|moved|ever)"
+    r"|(?:suppose|pretend|imagine) (?:that )?(?:i|we)|let['’]s (?:say|pretend)|what if|i wish"
+    r"|maybe|perhaps|probably|possibly|apparently|i might|not sure|i wonder|i (?:think|guess|assume)"
+    r"|(?:said|says|goes|went|wrote|(?:was|is|were) like|told me)\s*[,:])(?!\w)"
+)
+"""How a sentence is marked that holds for now, or is an idea, a guess or a quotation."""
+_TAKEN_BACK = (
+    r"(?:(?:no|nah|well|oh|ok(?:ay)?|sorry|ha\w{0,9})\b[\s,.!…]{1,9}){0,5}(?:(?:i['’]m |i am )?(?:just |only )?"
+    r"(?:kidding|joking)\b|(?:it|that)(?:['’]s| is| was) (?:just |only )?a joke|scratch that|wait,? no"
+    r"|no,? wait|no,? sorry|sorry,? (?:i mean|no)\b|i take that back)"
+)
+"""How a correction or the end of a joke begins."""
 
 
 @positional_value
@@ -28,102 +110,52 @@ class Fact:
 
 def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
     """Extract facts from the owner's sentences; a transcript that marks no owner has none."""
-    sentences = [sentence for sentence in all_sentences if sentence.is_user]
-    texts = [sentence.text for sentence in sentences]
+    own = [sentence for sentence in all_sentences if sentence.is_user]
     return [
-        _to_memory(fact, sentence)
-        for sentence, next_text in zip(sentences, [*texts[1:], ""], strict=False)
-        if _is_lasting(sentence.text, next_text)
+        {
+            "segment": sentence.segment,
+            "evidence": fact.evidence,
+            "kind": "lasting",
+            "content": fact.content,
+            "exclusive_key": find_exclusive_key(fact.content),
+        }
+        for sentence, following in pairwise([*own, None])
+        if sentence and _is_lasting(sentence.text, following.text if following else "")
         for fact in extract_facts(sentence.text)
     ]
 
 
 def find_text_facts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Find what a text says in the first person, which is taken for its owner's."""
-    texts = split_sentences(data["text"])
-    sentences = [Sentence(text=text, segment=0, is_user=True, speaker="") for text in texts]
+    sentences = [
+        Sentence(text=text, segment=0, is_user=True, speaker="")
+        for text in split_sentences(data["text"])
+    ]
     facts = extract_memories(sentences)
     return {"facts": [{"content": f["content"], "evidence": f["evidence"]} for f in facts]}
 
 
-def _is_lasting(text: str, next_text: str) -> bool:
+def _is_lasting(text: str, following: str) -> bool:
     """Tell whether a sentence is meant, and not taken back by itself or by the owner's next one."""
-    return not (
-        re.search(fact_rules.TRANSIENT, text, re.IGNORECASE)
-        or re.search(rf"[,;] {fact_rules.TAKEN_BACK}", text, re.IGNORECASE)
-        or re.match(fact_rules.TAKEN_BACK, next_text, re.IGNORECASE)
-    )
-
-
-def _to_memory(fact: Fact, sentence: Sentence) -> dict[str, Any]:
-    return {
-        "segment": sentence.segment,
-        "evidence": fact.evidence,
-        "kind": "lasting",
-        "content": fact.content,
-        "exclusive_key": find_exclusive_key(fact.content),
-    }
+    marks = _compile(_TRANSIENT), _compile(rf"[,;] {_TAKEN_BACK}")
+    is_marked = any(mark.search(text) for mark in marks)
+    return not is_marked and not _compile(_TAKEN_BACK).match(following)
 
 
 def extract_facts(sentence: str) -> Iterator[Fact]:
     """Yield the facts in a sentence, one a clause."""
-    text = sentence.rstrip(" .!…")
-    clauses = _split_clauses(text)
-    openings = [_compile_opening().match(text, start, end) for start, end in clauses]
-    for n, opening in enumerate(openings):
-        if opening:
-            asides = _find_asides(text, clauses[n + 1 :], openings[n + 1 :])
-            ends = [clauses[n][1], *asides]
-            candidates = (_parse_fact(text[opening.start(1) : end]) for end in reversed(ends))
-            if fact := next(filter(None, candidates), None):
-                yield fact
-
-
-def _split_clauses(sentence: str) -> list[tuple[int, int]]:
-    """Return where each clause begins and ends."""
-    cuts = list(re.finditer(fact_rules.CLAUSE, sentence, re.IGNORECASE))
-    starts = [0, *(cut.end() for cut in cuts)]
-    return list(zip(starts, [*(cut.start() for cut in cuts), len(sentence)], strict=True))
+    for clause in _compile(_CLAUSE).split(sentence.rstrip(" .!…")):
+        opening = _compile(_OPENING).match(clause)
+        quote = clause[opening.end() :] if opening else clause
+        if any(_compile(fact).match(quote) for fact in _FACTS):
+            content = quote
+            for words, restated in _RESTATED:
+                content = _compile(words).sub(restated, content)
+            if len(content.split()) <= _MAX_FACT_WORDS and not _compile(_UNFIT).search(content):
+                yield Fact(content, quote)
 
 
 @cache
-def _compile_opening() -> re.Pattern[str]:
-    """Compile how any fact begins; group 1 is the fact."""
-    facts = "|".join(re.sub(r"\((?!\?)", "(?:", pattern) for pattern, _ in fact_rules.FACTS)
-    return re.compile(rf"(?:{fact_rules.OPENING})?({facts})", re.IGNORECASE)
-
-
-def _find_asides(
-    text: str, clauses: Sequence[tuple[int, int]], openings: Iterable[re.Match[str] | None]
-) -> Iterator[int]:
-    """Yield where the clauses end that continue the same thought: short, without a subject."""
-    for (start, end), opening in zip(clauses, openings, strict=True):
-        clause = text[start:end]
-        if opening or not clause or re.match(fact_rules.OTHER_STATEMENT, clause, re.IGNORECASE):
-            return
-        if len(clause.split()) > _MAX_ASIDE_WORDS:
-            return
-        yield end
-
-
-def _parse_fact(text: str) -> Fact | None:
-    if text.endswith("?") or re.search(fact_rules.MOMENTARY, text, re.IGNORECASE):
-        return None
-    content = _restate(text)
-    is_unclear = re.search(fact_rules.UNCLEAR, content, re.IGNORECASE) is not None
-    if is_unclear or not 0 < len(content.split()) <= _MAX_FACT_WORDS:
-        return None
-    return Fact(content, text)
-
-
-def _restate(text: str) -> str:
-    """Put a fact into the third person; empty where no rule knows how."""
-    contents = (
-        re.sub(pattern, restated, text, count=1, flags=re.IGNORECASE)
-        for pattern, restated in fact_rules.FACTS
-        if re.match(pattern, text, re.IGNORECASE)
-    )
-    content = next(contents, "")
-    for pattern, restated in fact_rules.PRONOUNS:
-        content = re.sub(pattern, restated, content, flags=re.IGNORECASE)
-    return content
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile at first use: a cold start should not pay for it."""
+    return re.compile(pattern, re.IGNORECASE)

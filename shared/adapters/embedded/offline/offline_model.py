@@ -15,7 +15,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, asynccontextmanager
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from itertools import islice, pairwise
 from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
@@ -34,6 +34,7 @@ from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.domain.models.model import (
     AssistantTurn,
+    FinishReason,
     ModelCallFinished,
     ModelEvent,
     ModelFacts,
@@ -116,8 +117,6 @@ class OfflineModel:
 
     async def _read_tasks(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Encode what may be a task, one sentence after the other: a question waits for one at most."""
-        if self._encode is None:
-            return data
         from shared.adapters.embedded.offline.tasks import read_talk
 
         talk = await to_thread.run_sync(read_talk, data, limiter=_extracting)
@@ -125,7 +124,8 @@ class OfflineModel:
         async with _encoding:
             readings = dict.fromkeys(nominee.reading for nominee in talk.nominees.values())
             for reading in islice(readings, MAX_READINGS):
-                if (vector := await self._read_meaning(reading, wait_s=TASK_WAIT_S)) is None:
+                vector = await self._read_meaning(reading, wait_s=TASK_WAIT_S)
+                if vector is None:
                     break  # an encoder that is away keeps each waiting
                 meanings[reading] = vector
         return {**data, "talk": talk, "meanings": meanings}
@@ -134,9 +134,8 @@ class OfflineModel:
         extractors = await to_thread.run_sync(_import_extractors)
         if prompt.name not in extractors:
             raise ModelFailed(f"the offline model cannot answer {prompt.name!r}")
-        data = prompt.data
-        if prompt.name == EXTRACTION:
-            data = await self._read_tasks(data)
+        is_encoded = prompt.name == EXTRACTION and self._encode is not None
+        data = await self._read_tasks(prompt.data) if is_encoded else prompt.data
         extract = partial(extractors[prompt.name], data)
         try:
             value: T = type_adapter(schema).validate_python(
@@ -148,7 +147,6 @@ class OfflineModel:
         return value
 
 
-@cache
 def _import_extractors() -> Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]:
     """Import what reads conversations, and its tables: late, so that no question waits for it."""
     from shared.adapters.embedded.offline.extractors import EXTRACTORS
@@ -159,32 +157,25 @@ def _import_extractors() -> Mapping[str, Callable[[Mapping[str, Any]], dict[str,
 def _reply(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], vector: Vector | None
 ) -> Iterator[ModelEvent]:
-    """Ask for tools first, answer when their results are there."""
+    """Ask for tools first, answer when their results are there; what points back is asked with the question before."""
     position = _find_question(messages)
-    request = _read_request(messages, position, vector)
+    context, text = _split_context(messages[position])
+    whole = complete(text, _list_questions(messages[:position]))
+    reading = read_intent(text, vector) if whole == text else Reading(intent="search")
+    request = Request(text=whole, reading=reading, now=_parse_current_time(context))
     earlier = [call for m in messages if isinstance(m, AssistantTurn) for call in m.tool_calls]
     names = {call.id: call.name for call in earlier}
     said = [m for m in messages[position + 1 :] if isinstance(m, ToolResult)]
     results = parse_results((names[result.call_id], result.text) for result in said)
-    if not results and request.intent in answers.SMALL_TALK:
-        yield from _stream_text(answers.SMALL_TALK[request.intent])
-    elif calls := plan(request, results, tools):
-        for number, (name, arguments) in enumerate(calls, len(earlier)):
-            text = json.dumps(arguments, ensure_ascii=False)
-            yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=text))
-        yield ModelCallFinished(reason="tool_calls", model=MODEL_NAME, usage=_FREE)
-    else:
-        yield from _stream_text(answers.answer(request, results))
-
-
-def _read_request(
-    messages: Sequence[ModelMessage], position: int, vector: Vector | None
-) -> Request:
-    """Read the owner's message; one that points back is asked with the one before."""
-    context, text = _split_context(messages[position])
-    whole = complete(text, _list_questions(messages[:position]))
-    reading = read_intent(text, vector) if whole == text else Reading(intent="search")
-    return Request(text=whole, reading=reading, now=_parse_current_time(context))
+    is_talk = not results and request.intent in answers.SMALL_TALK
+    calls = [] if is_talk else plan(request, results, tools)
+    for number, (name, arguments) in enumerate(calls, len(earlier)):
+        words = json.dumps(arguments, ensure_ascii=False)
+        yield ToolCallRequested(ToolCall(id=f"call_{number}", name=name, arguments=words))
+    if not calls:
+        yield from map(TextDelta, _WORD_PATTERN.findall(answers.answer(request, results)))
+    reason: FinishReason = "tool_calls" if calls else "stop"
+    yield ModelCallFinished(reason=reason, model=MODEL_NAME, usage=_FREE)
 
 
 def _find_question(messages: Sequence[ModelMessage]) -> int:
@@ -215,8 +206,3 @@ def _split_context(message: ModelMessage) -> tuple[str, str]:
 def _parse_current_time(context: str) -> datetime | None:
     match = _CURRENT_TIME.search(context)
     return datetime.fromisoformat(match[1]).astimezone(ZoneInfo(match[2])) if match else None
-
-
-def _stream_text(text: str) -> Iterator[ModelEvent]:
-    yield from map(TextDelta, _WORD_PATTERN.findall(text))
-    yield ModelCallFinished(reason="stop", model=MODEL_NAME, usage=_FREE)

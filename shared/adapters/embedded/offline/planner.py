@@ -23,11 +23,11 @@ from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, 
 from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
 from shared.adapters.embedded.offline.results import (
     Results,
-    choose_memories,
-    choose_talk,
+    choose,
     choose_tasks,
     collect_documents,
-    is_silent,
+    collect_memories,
+    join_texts,
     parse_tasks,
 )
 from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
@@ -40,12 +40,10 @@ from shared.retrieval.terms import tokenize
 PlannedCall = tuple[str, Mapping[str, Any]]
 
 LISTED_MEMORIES = 20
-LISTED_CONVERSATIONS = 10
-COUNTED_CONVERSATIONS = 50
+LISTED_TALKS = 10
+COUNTED_TALKS = 50
 LISTED_TASKS = 200
 MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
-_ASKING_TALKS = 5
-"""The newest conversations with somebody in which it is looked for what they asked."""
 _MAX_NAME_WORDS = 3
 _QUOTES = " .,;:!?¿¡“”\"'"
 
@@ -61,6 +59,13 @@ class Request:
     @property
     def intent(self) -> Intent:
         return self.reading.intent
+
+    @property
+    def topic(self) -> frozenset[str]:
+        """The terms with meaning beyond those that tell the intent and the time."""
+        intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
+        terms = set(tokenize(drop_relative_days(drop_past_span(self.text))))
+        return _weigh_above(EVERYDAY_WEIGHT, terms - list_form_terms(*intents))
 
     @property
     def name(self) -> str:
@@ -83,99 +88,88 @@ class Request:
     @property
     def query(self) -> Mapping[str, str]:
         """Its words as a search takes them: those of the thing that is to be changed, or all."""
-        is_request = self.intent in REQUESTS
-        words = (is_request and self.reading.object) or self.text
+        words = (self.intent in REQUESTS and self.reading.object) or self.text
         return {"query": words[:MAX_QUERY_CHARS]}
 
     @property
     def span(self) -> Span | None:
-        """The time before now that it names; a date may also be what was spoken of."""
-        if self.now is None:
-            return None
-        return find_past_span(self.text, self.now) or self._find_bare_day(self.now)
+        """The time before now that it names. A date may be what was spoken of: it counts where nothing else is asked."""
+        if self.now is None or (span := find_past_span(self.text, self.now)):
+            return span if self.now else None
+        day = find_past_day(self.text, self.now)
+        terms = set(tokenize(self.text.replace(day.phrase, " "))) if day else set()
+        rest = terms - list_form_terms("summary", "people")
+        return None if _weigh_above(FREQUENT_WEIGHT, rest) else day
 
     @property
     def dates(self) -> Mapping[str, str]:
         """The same as a tool takes it."""
-        span = self.span
-        if span is None:
-            return {}
-        return {"start_date": span.start.isoformat(), "end_date": span.end.isoformat()}
+        return _format_span(self.span, "start_date", "end_date")
 
-    @property
-    def topic(self) -> frozenset[str]:
-        """The terms with meaning beyond those that tell the intent and the time."""
-        intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
-        terms = set(tokenize(drop_relative_days(drop_past_span(self.text)))).difference(
-            *map(list_form_terms, intents)
-        )
-        return frozenset(term for term in terms if get_term_weight(term) > EVERYDAY_WEIGHT)
 
-    def _find_bare_day(self, now: datetime) -> Span | None:
-        day = find_past_day(self.text, now)
-        rest = self.text.replace(day.phrase, " ") if day else self.text
-        terms = set(tokenize(rest)) - list_form_terms("summary") - list_form_terms("people")
-        return None if any(get_term_weight(term) > FREQUENT_WEIGHT for term in terms) else day
+def _weigh_above(weight: float, terms: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for term in terms if get_term_weight(term) > weight)
+
+
+def _format_span(span: Span | None, start: str, end: str) -> Mapping[str, str]:
+    return {start: span.start.isoformat(), end: span.end.isoformat()} if span else {}
 
 
 def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Return the next calls; none where the results so far are the answer."""
-    if results:
-        return _select_offered(_plan_next(request, results), tools)
-    calls = plan_app_calls(request.text, tools) or _FIRST_CALLS.get(request.intent, _search)(
-        request
-    )
-    further = [] if request.intent in REQUESTS else _search(request)
-    return _select_offered(calls, tools) or _select_offered(further, tools)
-
-
-def _select_offered(calls: Iterable[PlannedCall], tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     names = {tool.name for tool in tools}
-    return [call for call in calls if call[0] in names]
+    if results:
+        ways = [_plan_next(request, results)]
+    else:
+        first = plan_app_calls(request.text, tools) or _FIRST.get(request.intent, _search)(request)
+        ways = [first, [] if request.intent in REQUESTS else _search(request)]
+    offered = ([call for call in calls if call[0] in names] for calls in ways)
+    return next(filter(None, offered), [])
 
 
 def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
-    names = [result.name for result in results]
-    further = _NEXT_CALLS.get(request.intent)
-    if further is not None and len(results) == 1:
-        return further(request, results)
-    has_found = bool(collect_documents(results))
+    if request.intent in _NEXT and len(results) == 1:
+        return _NEXT[request.intent](request, results)
+    names, has_found = [result.name for result in results], bool(collect_documents(results))
     if "search_conversations" not in names:
-        is_done = has_found or not {"get_conversations"}.issuperset(names)
-        return [] if is_done else _search(request, any_time=True)
+        is_empty_list = {"get_conversations"}.issuperset(names) and not has_found
+        return _search(request, any_time=True) if is_empty_list else []
     if names.count("search_conversations") == 1 and request.span and not has_found:
         return _search(request, any_time=True)  # in March people ask for what they said of March
-    return _list_talks_of_speaker(request, results)
+    return [] if names[-1] == "get_conversations" else _list_talks_of_speaker(request, results)
 
 
 def _list_talks_of_speaker(request: Request, results: Results) -> list[PlannedCall]:
     """List the talks with whom a question names, where it names nothing else."""
-    is_of_speaker = request.intent in _OF_SPEAKER
-    if request.intent not in _OF_TALKS or (asks_when(request.text) and not is_of_speaker):
-        return []
+    is_of_speaker = request.intent in ("last_time", "count_talks")
+    is_of_talks = is_of_speaker or request.intent in ("search", "summary", "latest_talks")
     speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
-    is_whole = is_of_speaker or request.topic <= set(tokenize(speaker))
-    if not speaker or not is_whole or results[-1].name == "get_conversations":
+    is_whole = request.topic <= set(tokenize(speaker)) and not asks_when(request.text)
+    if not speaker or not is_of_talks or not (is_of_speaker or is_whole):
         return []
-    limit = LISTED_CONVERSATIONS if request.span else 1
-    limit = COUNTED_CONVERSATIONS if request.intent == "count_talks" else limit
-    return [_list_talks(request, limit, speaker)]
+    limit = LISTED_TALKS if request.span else 1
+    return [
+        _list_talks(request, COUNTED_TALKS if request.intent == "count_talks" else limit, speaker)
+    ]
 
 
 def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
     dates = {} if any_time else request.dates
-    listing = [_list_talks(request, LISTED_CONVERSATIONS)] if dates else []
     return [
-        *listing,
+        *([_list_talks(request, LISTED_TALKS)] if dates else []),
         ("search_conversations", {**request.query, **dates}),
         ("search_memories", request.query),
     ]
 
 
-def _list_talks(request: Request, limit: int, speaker: str = "") -> PlannedCall:
+def _list_talks(request: Request, limit: int, speaker: str = "", **more: Any) -> PlannedCall:
     of_speaker = {"speaker": speaker} if speaker else {}
-    return "get_conversations", {**of_speaker, **request.dates, "limit": limit}
+    return "get_conversations", {**of_speaker, **request.dates, "limit": limit, **more}
+
+
+def _list_tasks(**arguments: Any) -> PlannedCall:
+    return "get_action_items", arguments
 
 
 def _add_task(request: Request) -> list[PlannedCall]:
@@ -187,23 +181,56 @@ def _add_task(request: Request) -> list[PlannedCall]:
     return [("create_action_item", {"description": capitalise(words), **due})]
 
 
+def _list_due_tasks(request: Request) -> list[PlannedCall]:
+    span = find_coming_span(request.text, request.now) if request.now else None
+    return [_list_tasks(completed=False, **_format_span(span, "due_start_date", "due_end_date"))]
+
+
+def _list_overdue_tasks(request: Request) -> list[PlannedCall]:
+    due = {"due_end_date": request.now.isoformat()} if request.now else {}
+    return [_list_tasks(completed=False, **due)]
+
+
+def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
+    owner = {"owner_name": request.name} if request.name else {"owner": "other"}
+    return [_list_tasks(**owner), ("search_conversations", request.query)]
+
+
+def _count_talks(request: Request) -> list[PlannedCall]:
+    is_of_all = not request.name and request.topic
+    return [] if is_of_all else [_list_talks(request, COUNTED_TALKS, request.name)]
+
+
+def _list_latest(request: Request) -> list[PlannedCall]:
+    """List as many of the newest as are asked for: a number, or several without one."""
+    words = request.text.rstrip(_QUOTES).split()
+    count = next(filter(None, map(parse_number, words)), 0)
+    limit = count or (LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1)
+    speaker = {"speaker": request.name} if request.name and not count else {}
+    return [("get_conversations", {"limit": min(limit, LISTED_TALKS), **speaker})]
+
+
+def _list_people(request: Request) -> list[PlannedCall]:
+    talks = _list_talks(request, LISTED_TALKS, include_transcript=True)
+    searches = [call for call in _search(request) if call[0] != talks[0]] if request.topic else []
+    return [*([talks] if request.span or not request.topic else []), *searches]
+
+
 def _forget(request: Request, results: Results) -> list[PlannedCall]:
-    memories = choose_memories(request.wanted_terms, results)
+    memories = choose(request.wanted_terms, collect_memories(results), join_texts)
     named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
     return [("delete_memories", {"memories": named})] if named else []
 
 
+def _complete_task(request: Request, results: Results) -> list[PlannedCall]:
+    chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
+    done = [{"action_item_id": task.id, "completed": True} for task in chosen]
+    return [("update_action_item", done[0])] if len(done) == 1 else []
+
+
 def _delete_talk(request: Request, results: Results) -> list[PlannedCall]:
-    talk = choose_talk(request.wanted_terms, results)
-    return [("delete_conversation", {"conversation_id": talk["conversation_id"]})] if talk else []
-
-
-def _list_tasks(request: Request) -> list[PlannedCall]:
-    span = find_coming_span(request.text, request.now) if request.now else None
-    due = {
-        "due_start_date": span.start.isoformat(), "due_end_date": span.end.isoformat(),
-    } if span else {}  # fmt: skip
-    return [(_TASKS, {"completed": False, **due})]
+    talks = choose(request.wanted_terms, collect_documents(results), join_texts)
+    return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in talks[:1]]
 
 
 def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall]:
@@ -212,86 +239,27 @@ def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall
     return _search(request) if request.topic and not has_tasks else []
 
 
-def _complete_task(request: Request, results: Results) -> list[PlannedCall]:
-    chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
-    if len(chosen) != 1:
-        return []
-    return [("update_action_item", {"action_item_id": chosen[0].id, "completed": True})]
-
-
-def _list_latest(request: Request) -> list[PlannedCall]:
-    """List as many of the newest as are asked for: a number, or several without one."""
-    count = next(filter(None, map(parse_number, request.text.split())), 0)
-    is_plural = not _PLURALS.isdisjoint(request.text.casefold().rstrip("?").split())
-    limit = min(count or (LISTED_CONVERSATIONS if is_plural else 1), LISTED_CONVERSATIONS)
-    speaker = {"speaker": request.name} if request.name and not count else {}
-    return [("get_conversations", {"limit": limit, **speaker})]
-
-
-def _list_people(request: Request) -> list[PlannedCall]:
-    name, listing = _list_talks(request, LISTED_CONVERSATIONS)
-    talks = [(name, {**listing, "include_transcript": True})]
-    searches = [call for call in _search(request) if call[0] != name]
-    return [
-        *(talks if request.span or not request.topic else ()),
-        *(searches if request.topic else ()),
-    ]
-
-
-def _find_person(request: Request) -> list[PlannedCall]:
-    name = {"query": request.name}
-    search = "search_conversations", {**name, "people": [request.name], "limit": 5}
-    return [search, ("search_memories", name)] if request.name else []
-
-
-def _find_requests(request: Request) -> list[PlannedCall]:
-    whole = {"limit": _ASKING_TALKS, "include_transcript": True}
-    talks = "get_conversations", {"speaker": request.name, **whole}
-    return [talks, ("search_conversations", request.query)] if request.name else []
-
-
-_OF_SPEAKER: frozenset[Intent] = frozenset(("last_time", "count_talks"))
-_OF_TALKS: frozenset[Intent] = _OF_SPEAKER.union(("search", "summary", "latest_talks"))
 _PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
 _TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
 """Their words ask for talks, and for nothing that was said in them."""
-_TASKS = "get_action_items"
-_FIRST_CALLS: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
-    "add_task": _add_task,
+_FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
+    "people": _list_people, "latest_talks": _list_latest, "count_talks": _count_talks, "add_task": _add_task,
+    "open_tasks": _list_due_tasks, "overdue_tasks": _list_overdue_tasks, "others_tasks": _list_tasks_of_others,
+    "done_tasks": lambda _: [_list_tasks(completed=True)],
+    "own_promises": lambda r: [_list_tasks(completed=False), ("search_conversations", r.query)],
+    "complete_task": lambda _: [_list_tasks(completed=False, limit=LISTED_TASKS)],
     "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
     "forget": lambda r: [("search_memories", r.query)] if r.wanted_terms else [],
-    "complete_task": lambda _: [(_TASKS, {"completed": False, "limit": LISTED_TASKS})],
     "delete_talk": lambda r: [("search_conversations", {**r.query, **r.dates})],
-    "open_tasks": _list_tasks,
-    "overdue_tasks": lambda r: [
-        (_TASKS, {"completed": False, **({"due_end_date": r.now.isoformat()} if r.now else {})})
-    ],
-    "done_tasks": lambda _: [(_TASKS, {"completed": True})],
-    "own_promises": lambda r: [(_TASKS, {"completed": False}), ("search_conversations", r.query)],
-    "others_tasks": lambda r: [
-        (_TASKS, {"owner_name": r.name} if r.name else {"owner": "other"}),
-        ("search_conversations", r.query),
-    ],
     "last_time": lambda r: [_list_talks(r, 1, r.name)] if r.name else [],
-    "count_talks": lambda r: (
-        [_list_talks(r, COUNTED_CONVERSATIONS, r.name)] if r.name or not r.topic else []
-    ),
-    "latest_talks": _list_latest,
-    "people": _list_people,
-    "summary": lambda r: [_list_talks(r, LISTED_CONVERSATIONS)] if r.span and not r.topic else [],
-    "about_owner": lambda r: (
-        _find_person(r) if r.topic else [("get_memories", {"limit": LISTED_MEMORIES})]
-    ),
-    "person": _find_person,
-    "asked_of_owner": _find_requests,
+    "summary": lambda r: [_list_talks(r, LISTED_TALKS)] if r.span and not r.topic else [],
+    "about_owner": lambda r: [] if r.topic else [("get_memories", {"limit": LISTED_MEMORIES})],
     "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
-}
-"""What an intent begins with; others begin with a search."""
-_NEXT_CALLS: Mapping[Intent, Callable[[Request, Results], list[PlannedCall]]] = {
-    "forget": _forget,
-    "complete_task": _complete_task,
-    "delete_talk": _delete_talk,
+}  # fmt: skip
+"""What an intent begins with; others, and those that have nothing to call, begin with a search."""
+_NEXT: Mapping[Intent, Callable[[Request, Results], list[PlannedCall]]] = {
+    "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk,
     "open_tasks": _search_beside_tasks,
-    "manual": lambda r, results: _search(r) if is_silent(results[0]) else [],
-}
+    "manual": lambda r, results: _search(r) if results[0].is_silent else [],
+}  # fmt: skip
 """What follows the first call of an intent that asks for a second one."""

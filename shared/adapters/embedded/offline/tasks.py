@@ -1,7 +1,7 @@
 """Tasks and events without a model: what is promised, needed, asked for or scheduled; pure.
 
-A sentence is nominated where it has the form of an example (tasks.json) or names a day in another language than English. Which mean it,
-and are no joke, wish, memory or quotation, their meaning tells by the same examples, else their words.
+A sentence is nominated where it has the form of an example (tasks.json) or names a day in another language than English.
+Which mean it, and are no joke, wish, memory or quotation, their meaning tells by the same examples, else their words.
 """
 
 import re
@@ -10,20 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
 from shared.adapters.embedded.offline.calendar import (
+    DAY_WORDS,
     OTHER_DAYS,
     Moment,
-    drop_day,
     drop_relative_days,
     parse_moment,
     parse_start,
 )
-from shared.adapters.embedded.offline.cast import Cast, build_cast, find_vocative
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
+    PRONOUNS,
     Sentence,
     capitalise,
     collect_sentences,
@@ -34,6 +35,9 @@ from shared.adapters.embedded.offline.speech import (
 )
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
+from shared.retrieval.denials import measure_denial
+from shared.retrieval.proof import has_negation
+from shared.retrieval.terms import tokenize
 
 Kind = Literal["promise", "need", "request", "none"]
 Meanings = Mapping[str, Sequence[float]]
@@ -41,6 +45,8 @@ Meanings = Mapping[str, Sequence[float]]
 
 MIN_TASK = 0.4
 """So far a task is from what is none, by both measures of the examples together."""
+MIN_DENIAL = 0.65
+"""So much words lean to those that deny: “No, I'll send it” leans as much, which is why a clause has to say no as well."""
 TASKS: tuple[Kind, ...] = ("promise", "need", "request")
 _NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
@@ -63,50 +69,50 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _CORRECTION = re.compile(
-    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?",
+    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?(?!.*\?$)"
+    r"|(?=.*\bmake (?:it|that)\b)",
     re.IGNORECASE,
 )
-_MOVING = re.compile(r"\bmake (?:it|that)\b", re.IGNORECASE)
-_NEGATION = re.compile(r"\b(?:not|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _QUESTION_ENDS = ("?", "？", "か。", "か")
-_MIN_TASK_WORDS = 2
-_MAX_TASK_WORDS = 15
+_MIN_TASK_WORDS, _MAX_TASK_WORDS, _MAX_NAME_WORDS = 2, 15, 2
+_MAX_INTERJECTION = 2
+"""Words of a clause like “no problem”."""
 _MAX_APART = 10
 """A promise answers a request within so many tasks."""
 _MAX_TO_CORRECTION = 4
 """A day is corrected within so many sentences."""
-_DETERMINERS = frozenset(("a", "an", "the", "my", "your"))
+_UNTOLD = PRONOUNS | {"a", "an", "the"}
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
 
 
 @value
 class Nominee:
-    """A sentence that may hold a task: the words for it from `start` on, and who has to do it.
+    """A sentence that may hold a task: the words for it, which a form opens at `start`, and who has to do it.
 
     The `reading` is what the examples are compared with.
     """
 
-    sentence: Sentence
+    text: str
     words: str
-    start: int
     doer: str
-    hearer: str | None
+    speaker: str
     reading: str
+    hearer: str = ""
+    start: int = 0
     has_form: bool = True
 
 
 @value
 class Task:
-    """What is to be done in the `words` that were said, and the label or name of who has to do it.
+    """What is to be done in the words that were said, and the label or name of who has to do it.
 
-    A `quotation` with `voices`, who says it to whom, stands for words that only their place explains.
+    A `description` quotes them with who says them to whom, where only their place explains them.
     """
 
     words: str
     doer: str
-    quotation: str = ""
-    voices: str = ""
+    description: str = ""
     due_at: datetime | None = None
     is_listed: bool = False
 
@@ -117,17 +123,28 @@ def load_examples() -> Examples[Kind]:
 
 
 class Talk:
-    """A transcript that was said `now`: its sentences and its cast."""
+    """A transcript that was said `now`: its sentences, and who speaks; `own` are the owner's labels.
+
+    Somebody who speaks alone and without a name is the owner: it is a note.
+    """
 
     def __init__(
-        self,
-        sentences: Sequence[Sentence],
-        now: datetime,
-        owner_names: Iterable[str],
+        self, sentences: Sequence[Sentence], now: datetime, owner_names: Iterable[str]
     ) -> None:
         self.sentences = sentences
-        self.cast = build_cast(sentences, owner_names)
+        self.labels = tuple(dict.fromkeys(sentence.speaker for sentence in sentences))
+        names = {name.casefold() for name in owner_names}
+        is_note = len(self.labels) == 1 and not is_name(self.labels[0])
+        own = {sentence.speaker for sentence in sentences if sentence.is_user}
+        self.own = own or {each for each in self.labels if each.casefold() in names or is_note}
         self._now = now
+        self._called = {
+            name: label
+            for label in reversed(self.labels)  # of several of a name, who spoke first
+            for name in (label.casefold().split(" ")[0], label.casefold())
+        }
+        if self.own:
+            self._called |= dict.fromkeys(names, next(filter(self.own.__contains__, self.labels)))
 
     @cached_property
     def days(self) -> Sequence[Moment | None]:
@@ -135,44 +152,121 @@ class Talk:
         return [parse_moment(each.text, self._now) for each in self.sentences]
 
     @cached_property
+    def listeners(self) -> Sequence[str]:
+        """Who each sentence is spoken to: whoever speaks next, else who spoke before."""
+        turns = [(who, len([*said])) for who, said in groupby(s.speaker for s in self.sentences)]
+        speakers = ["", *(who for who, _ in turns), ""]
+        return [
+            speakers[n + 2] or speakers[n] for n, (_, size) in enumerate(turns) for _ in range(size)
+        ]
+
+    @cached_property
     def nominees(self) -> Mapping[int, Nominee]:
         """The sentences that may hold a task, by their form or by their day, by place."""
         places = range(len(self.sentences))
         return {place: found for place in places if (found := self._nominate(place))}
+
+    def describe_owner(self, label: str) -> str:
+        """Return whose the task of a speaker is, as answers tell it."""
+        if label in self.own:
+            return "me"
+        return label if self.own or is_name(label) else "unknown"
 
     def move(self, task: Task, place: int) -> Task | None:
         """Return a task on the day to which a sentence moves it ("no, make it Friday"), unless it is refused at once.
 
         Such a sentence names another day, and nothing else that the task does not name before its next comma.
         """
-        spoken, moment = self.sentences[place].text, self.days[place]
-        opening = None if spoken.endswith("?") else _CORRECTION.match(spoken)
-        is_correction = (opening or _MOVING.search(spoken)) and not _NEGATION.search(spoken)
-        if task.due_at is None or moment is None or not is_correction:
+        spoken, day = self.sentences[place].text, self.days[place]
+        opening = _CORRECTION.match(spoken)
+        if not task.due_at or not day or not opening or self._is_refused(place):
             return None
-        lower = spoken.lower().replace("’", "'")[opening.end() if opening else 0 :]
-        before, _, after = lower.partition(moment.words)
-        is_else = _list_meanings(before + after.partition(",")[0]) - _list_meanings(task.words)
-        following = self.sentences[place + 1] if place + 1 < len(self.sentences) else None
-        if is_else or (following and _REFUSAL.match(following.text)):
+        before, _, after = spoken[opening.end() :].lower().replace("’", "'").partition(day.words)
+        rest = before + after.partition(",")[0]
+        if has_negation(rest) or not _list_meanings(rest) <= _list_meanings(task.words):
             return None
-        due_at = moment.at if moment.exact else datetime.combine(moment.at, task.due_at.timetz())
-        return replace(task, words=drop_day(task.words, self._now), due_at=due_at)
+        due_at = day.at if day.exact else datetime.combine(day.at, task.due_at.timetz())
+        old = parse_moment(task.words, self._now)
+        named = rf" *(?:\bon )?{re.escape(old.words)}" if old else "(?!)"
+        words = re.sub(named, "", task.words, flags=re.IGNORECASE)
+        return replace(task, words=words, due_at=due_at)
+
+    def _is_refused(self, place: int, by: str = "") -> bool:
+        following = self.sentences[place + 1 : place + 2]
+        return any(s.speaker == (by or s.speaker) and _REFUSAL.match(s.text) for s in following)
 
     def _nominate(self, place: int) -> Nominee | None:
         sentence, day = self.sentences[place], self.days[place]
-        nominee = _find_form(place, self.sentences, self.cast) or _find_announcement(
-            place, self.sentences, self.cast
-        )
+        if _CHECKBOX.match(sentence.text):
+            return None
+        nominee = self._find_form(place) or self._find_announcement(place)
         if nominee:
             return nominee if day or has_content(nominee.words) else None
-        is_asked = sentence.text.rstrip().endswith(_QUESTION_ENDS)
+        is_asked = sentence.text.endswith(_QUESTION_ENDS)
         if day is None or day.words not in OTHER_DAYS or is_asked:
             return None
+        text, speaker = sentence.text, sentence.speaker
         return Nominee(
-            sentence=sentence, words=sentence.text, start=0, doer=sentence.speaker,
-            hearer=None, reading=sentence.text, has_form=False,
+            text=text, words=text, doer=speaker, speaker=speaker, reading=text, has_form=False
+        )
+
+    def _find_form(self, place: int) -> Nominee | None:
+        """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
+        text, speaker = self.sentences[place].text, self.sentences[place].speaker
+        kinds = [kind for kind in TASKS if kind != "need" or speaker in self.own]
+        found = [(*form, kind) for kind in kinds if (form := _match_form(text, kind))]
+        if not found:
+            return None
+        start, words, kind = min(found, key=lambda form: form[0])
+        called = _find_vocative(text[:start], words)
+        listener = self.listeners[place]
+        other = listener if kind == "request" or len(self.labels) <= _MAX_PAIR else ""
+        hearer = self._called.get(called.casefold(), called) or other
+        doer = hearer if kind == "request" else speaker
+        head, comma, tail = words.rpartition(",")
+        words = head if comma and called and called in tail else words
+        if not doer or (kind == "request" and self._is_refused(place, doer)):
+            return None
+        return Nominee(
+            text=text, words=words, start=start, doer=doer, speaker=speaker, hearer=hearer,
+            reading=text,
         )  # fmt: skip
+
+    def _find_announcement(self, place: int) -> Nominee | None:
+        """Find what somebody says that another speaker will do; it is read as that one's own words."""
+        text = self.sentences[place].text
+        announced = _ANNOUNCEMENT.match(text)
+        doer = self._called.get(announced["name"].casefold()) if announced else None
+        if announced is None or doer is None:
+            return None
+        return Nominee(
+            text=text, words=announced["task"], doer=doer, speaker=self.sentences[place].speaker,
+            hearer=self.listeners[place], reading=f"I will {announced['task']}",
+        )  # fmt: skip
+
+    def build_task(self, nominee: Nominee, due: Moment | None) -> Task | None:
+        """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
+        said, due_at = nominee.text, due.at if due else None
+        clause = _CLAUSE_END.split(nominee.words)[0]
+        words = _FILLER.sub("", clause)
+        is_short = len(words.split()) < _MIN_TASK_WORDS and nominee.words != said
+        if is_short or not any(map(is_meaningful, split_words(words))):
+            return None
+        task = Task(words=_shorten(words), doer=nominee.doer, due_at=due_at)
+        if not has_pronoun(words):
+            return task
+        quotation = _shorten(said[nominee.start : said.find(clause, nominee.start) + len(clause)])
+        quotation = drop_relative_days(quotation, mark=" …") if due else quotation
+        return replace(task, description=f"“{quotation}”{self._describe_voices(nominee)}")
+
+    def _describe_voices(self, nominee: Nominee) -> str:
+        """Tell who said something to whom, by the names that are known; the owner is left out."""
+        who, whom = (
+            label if label not in self.own and is_name(label) else ""
+            for label in (nominee.speaker, nominee.hearer)
+        )
+        voices = f"{who} → {whom}".strip() if whom else who
+        return f" ({voices})" if voices else ""
 
 
 def read_talk(data: Mapping[str, Any]) -> Talk:
@@ -184,14 +278,19 @@ def read_talk(data: Mapping[str, Any]) -> Talk:
 
 
 def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
-    """Yield tasks in the words that were said, due on the day that was named, with whose they are."""
+    """Yield tasks in the words that were said, due on the day that was named, with whose they are.
+
+    The words for that day are left out, unless only they tell one task from another.
+    """
     tasks = [*_leave_out_repeated(_find_tasks(talk, meanings))]
-    bare = Counter(drop_relative_days(task.words) for task in tasks)
-    for task in tasks:
+    bare = [drop_relative_days(task.words) if task.due_at else task.words for task in tasks]
+    count = Counter(bare)
+    for task, words in zip(tasks, bare, strict=True):
         yield {
-            "description": _describe(task, bare),
+            "description": task.description
+            or (capitalise(words) if count[words] == 1 else task.words),
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
-            "owner": talk.cast.describe_owner(task.doer),
+            "owner": talk.describe_owner(task.doer),
         }
 
 
@@ -205,16 +304,6 @@ def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
             yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
 
 
-def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
-    """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
-    examples = load_examples()
-    if vector := meanings.get(nominee.reading):
-        leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
-        return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
-    kind, likeness = examples.compare_words(nominee.reading)
-    return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
-
-
 def _find_tasks(talk: Talk, meanings: Meanings) -> list[Task]:
     tasks: list[Task] = []
     last_place = 0
@@ -223,65 +312,49 @@ def _find_tasks(talk: Talk, meanings: Meanings) -> list[Task]:
         if is_near and (moved := talk.move(tasks[-1], place)):
             tasks[-1] = moved
             continue
-        nominee = talk.nominees.get(place)
-        task = _read_checkbox(sentence)
-        if nominee and task is None and _is_meant(nominee, meanings):
-            task = _build_task(nominee, talk.cast)
+        nominee, day, task = talk.nominees.get(place), talk.days[place], None
+        box = _CHECKBOX.match(sentence.text)
+        if box and not box["mark"].strip():
+            due_at, words = day.at if day else None, _shorten(box["task"])
+            task = Task(words=words, doer=sentence.speaker, is_listed=True, due_at=due_at)
+        elif nominee and _is_meant(nominee, meanings):
+            task = talk.build_task(nominee, day)
         if task:
-            due = talk.days[place]
-            tasks.append(replace(task, due_at=due.at if due else None))
+            tasks.append(task)
             last_place = place
     return tasks
 
 
-def _read_checkbox(sentence: Sentence) -> Task | None:
-    box = _CHECKBOX.match(sentence.text)
-    if box is None or box["mark"].strip():
-        return None
-    return Task(words=_shorten(box["task"]), doer=sentence.speaker, is_listed=True)
+def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
+    """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
+    examples = load_examples()
+    if vector := meanings.get(nominee.reading):
+        if _may_deny(nominee.text) and measure_denial(vector) >= MIN_DENIAL:
+            return False
+        leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
+        return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
+    kind, likeness = examples.compare_words(nominee.reading)
+    return kind in TASKS if likeness >= MIN_LIKENESS else nominee.has_form
 
 
-def _find_form(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
-    """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
-    sentence = sentences[place]
-    found = [
-        (form, kind)
-        for kind in TASKS
-        if (kind != "need" or sentence.speaker in cast.own)
-        and (form := _match_form(sentence.text, kind))
-    ]
-    if _CHECKBOX.match(sentence.text) or not found:
-        return None
-    (start, words), kind = min(found, key=lambda pair: pair[0][0])
-    called = find_vocative(sentence.text[:start], words)
-    listener = cast.listeners[place]
-    other = listener if kind == "request" or len(cast.labels) <= _MAX_PAIR else None
-    hearer = cast.find_speaker(called) if called else other
-    doer = hearer if kind == "request" else sentence.speaker
-    if doer is None or (kind == "request" and _is_refused(doer, place, sentences)):
-        return None
-    return Nominee(
-        sentence=sentence, words=_drop_vocative(words, called), start=start, doer=doer,
-        hearer=hearer, reading=sentence.text,
-    )  # fmt: skip
+def _may_deny(text: str) -> bool:
+    """Tell whether a clause says no, and more; “don't forget” does not. Words of some languages mean something else in others."""
+    clauses = (clause for clause in re.split("[,;:、]", text) if has_negation(clause))
+    return any(len(tokenize(clause)) > _MAX_INTERJECTION for clause in clauses)
 
 
-def _is_refused(doer: str, place: int, sentences: Sequence[Sentence]) -> bool:
-    following = sentences[place + 1] if place + 1 < len(sentences) else None
-    return bool(following and following.speaker == doer and _REFUSAL.match(following.text))
+def _find_vocative(before: str, after: str) -> str:
+    """Return the name by which somebody is called, right before a request or at the end of it; empty without any."""
+    for part in (before.rstrip(" ,"), after if "," in after else ""):
+        words = [word for word in split_words(part.rpartition(",")[2]) if _may_name(word)]
+        if 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words):
+            return " ".join(words)
+    return ""
 
 
-def _find_announcement(place: int, sentences: Sequence[Sentence], cast: Cast) -> Nominee | None:
-    """Find what somebody says that another speaker will do; it is read as that one's own words."""
-    sentence = sentences[place]
-    announced = _ANNOUNCEMENT.match(sentence.text)
-    doer = cast.find_speaker(announced["name"]) if announced else None
-    if announced is None or doer is None or doer not in cast.labels:
-        return None
-    return Nominee(
-        sentence=sentence, words=announced["task"], start=0, doer=doer,
-        hearer=cast.listeners[place], reading=f"I will {announced['task']}",
-    )  # fmt: skip
+def _may_name(word: str) -> bool:
+    """Tell whether a word may be of a name: it is not of every day, and calls no day."""
+    return has_content(word) and word.lower() not in DAY_WORDS
 
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
@@ -319,78 +392,21 @@ def _join(texts: set[str]) -> str:
     return "|".join(escaped)
 
 
-def _drop_vocative(words: str, called: str | None) -> str:
-    """Leave out the name of who is called at the end: "send it, Mara"."""
-    head, comma, tail = words.rpartition(",")
-    return head if comma and called and called in tail else words
-
-
-def _build_task(nominee: Nominee, cast: Cast) -> Task | None:
-    """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
-    said = nominee.sentence.text
-    clause = _CLAUSE_END.split(nominee.words)[0]
-    words = _FILLER.sub("", clause)
-    is_short = len(words.split()) < _MIN_TASK_WORDS and nominee.words != said
-    if is_short or not any(map(is_meaningful, split_words(words))):
-        return None
-    if not has_pronoun(words):
-        return Task(words=_shorten(words), doer=nominee.doer)
-    end = said.find(clause, nominee.start) + len(clause)
-    voices = _describe_voices(nominee.sentence.speaker, nominee.hearer, cast)
-    quotation = _shorten(said[nominee.start : end])
-    return Task(words=_shorten(words), doer=nominee.doer, quotation=quotation, voices=voices)
-
-
-def _describe_voices(speaker: str, hearer: str | None, cast: Cast) -> str:
-    """Tell who said something to whom, by the names that are known; the owner is left out."""
-    known = [
-        label if label and label not in cast.own and is_name(label) else ""
-        for label in (speaker, hearer)
-    ]
-    arrow = "→ " if known[1] else ""
-    return f" ({f'{known[0]} {arrow}{known[1]}'.strip()})" if any(known) else ""
-
-
-def _describe(task: Task, all_bare: Mapping[str, int]) -> str:
-    """Tell a task without the words for its day, unless only they tell it from another of `all_bare`."""
-    if task.quotation:
-        quotation = drop_relative_days(task.quotation, mark=" …") if task.due_at else task.quotation
-        return f"“{quotation}”{task.voices}"
-    if task.due_at is None:
-        return task.words
-    bare = drop_relative_days(task.words)
-    return capitalise(bare) if all_bare[bare] == 1 else task.words
-
-
 def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
-    for place, task in enumerate(tasks):
-        later = tasks[place + 1 : place + _MAX_APART]
-        earlier = tasks[max(0, place + 1 - _MAX_APART) : place]
-        is_repeated = any(_repeats(task, by=other) for other in later)
-        if not is_repeated and not any(_repeats(task, by=e, points=True) for e in earlier):
+    """Leave out what another task says as well, as a promise does of a request; a day is kept, and a list."""
+    words = [frozenset(split_words(task.words.lower())) - _UNTOLD for task in tasks]
+    for n, task in enumerate(tasks):
+        near = range(max(0, n + 1 - _MAX_APART), min(len(tasks), n + _MAX_APART))
+        if task.is_listed or not any(
+            (words[n] < words[m] or (words[n] == words[m] and n < m))
+            and (task.doer, task.due_at or tasks[m].due_at) == (tasks[m].doer, tasks[m].due_at)
+            for m in near
+        ):
             yield task
-
-
-def _repeats(task: Task, *, by: Task, points: bool = False) -> bool:
-    """Tell whether another task says all of one, as a promise does of a request; a day is kept, and a list.
-
-    One that only `points` back has a pronoun: "Bring them" after "Bring the payslips".
-    """
-    is_listed = task.is_listed or (points and by.is_listed)
-    if is_listed or task.doer != by.doer or task.due_at not in (None, by.due_at):
-        return False
-    words, others = _list_words(task), _list_words(by)
-    if points:
-        return has_pronoun(task.words) and _list_meanings(task.words) <= others
-    return words <= others
 
 
 def _list_meanings(text: str) -> set[str]:
     return set(filter(is_meaningful, split_words(text.lower())))
-
-
-def _list_words(task: Task) -> frozenset[str]:
-    return frozenset(split_words(task.words.lower())) - _DETERMINERS
 
 
 def _shorten(text: str) -> str:

@@ -15,6 +15,7 @@ from functions.process_conversation.days.day_output import (
     MAX_TASKS,
     MAX_TEXT_CHARS,
     DayOutput,
+    build_plain_output,
     build_summary,
 )
 from functions.process_conversation.days.spoken_lines import SpokenLine
@@ -63,6 +64,20 @@ json_values = st.recursive(
 def build(answer: dict[str, object]) -> DailySummary:
     output = DayOutput.model_validate(answer)
     return build_summary(output, MATERIAL, now=START, is_scheduled=True)
+
+
+def test_a_day_without_a_model_names_its_talks_tasks_decisions_and_numbers():
+    talk = Structured(title="Offsite", overview="May it is.")
+    material = replace(MATERIAL, conversations=(build_test_conversation(structured=talk),))
+
+    summary = build_summary(build_plain_output(material), material, now=START, is_scheduled=True)
+
+    assert [(each.topic, each.summary) for each in summary.highlights] == [
+        ("Offsite", "May it is.")
+    ]
+    assert [task.description for task in summary.tasks] == ["Call Ann"]
+    assert [note.text for note in summary.decisions] == ["May it is."]
+    assert [note.text for note in summary.numbers] == ["At 7 at the station."]
 
 
 @given(answer=st.dictionaries(st.sampled_from(FIELDS), json_values))

@@ -22,7 +22,7 @@ STATEMENTS = [
     ("I've lived in Rome since 2010.", "User has lived in Rome since 2010"),
     ("I teach chemistry because I like it.", "User teaches chemistry"),
     ("My favourite colour is green.", "User's favourite colour is green"),
-    ("I'm 34, Tom, remember?", "User is 34"),
+    ("I'm 34, remember?", "User is 34"),
     ("I believe in ghosts.", "User believes in ghosts"),
 ]
 

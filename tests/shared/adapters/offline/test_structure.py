@@ -69,27 +69,21 @@ def test_every_transcript_gives_valid_outputs(texts):
     [
         (
             ["So, the kitchen tiles arrived, but two boxes are broken."],
-            "The kitchen tiles arrived",
+            "Kitchen tiles arrived, two boxes are broken",
         ),
-        (
-            ["Yeah, okay. Well, you know, the board wants the report."],
-            "The board wants the report",
-        ),
-        (
-            ["The NASA visit is moved.", "Is the visit of NASA in Houston?"],
-            "The NASA visit is moved",
-        ),
+        (["Yeah, okay. Well, you know, the board wants the report."], "Board wants the report"),
         (["We paint the shed on Sunday, said Ann.", "Fine."], "Paint the shed on Sunday"),
+        (["Will you pay the rent?", "The rent is paid already."], "Rent is paid already"),
         (
             ["one two three four five six seven eight nine ten eleven"],
-            "One two three four five six seven eight nine ten…",
+            "One two three four five six seven eight nine ten",
         ),
-        (["Really?"], "Really?"),
+        (["Really?"], "Really"),
         (["明天去北京" * 40], "明天去北京" * 16),
         ([], ""),
     ],
 )
-def test_a_title_begins_the_central_statement_and_keeps_letters(lines, title):
+def test_a_title_quotes_what_says_most_without_pronouns_and_keeps_letters(lines, title):
     assert extract_structure(build_data(*lines))["title"] == title
 
 
@@ -181,17 +175,6 @@ def test_an_event_has_a_name_a_day_and_an_hour(spoken, start):
     assert [event["start"] for event in events] == ([start] if start else [])
 
 
-def test_people_and_entities_are_distinguished_by_context():
-    structure = extract_structure(
-        build_data(
-            "Yesterday Anna Becker flew to Oslo with Tom.", "ACME sent Tom a contract in May."
-        )
-    )
-
-    assert structure["people"] == ["Anna Becker", "Tom"]
-    assert structure["entities"] == ["Oslo", "ACME"]
-
-
 @pytest.mark.parametrize(
     ("spoken", "discard"),
     [
@@ -207,12 +190,3 @@ def test_people_and_entities_are_distinguished_by_context():
 )
 def test_only_recordings_without_content_are_discarded_p27(spoken, discard):
     assert DISCARD(build_data(spoken)) == {"discard": discard}
-
-
-def test_a_title_before_a_name_and_initials_belong_to_it():
-    structure = extract_structure(
-        build_data("We met Mr. Popescu and J. K. Rowling near St. Moritz.")
-    )
-
-    assert structure["people"] == ["Mr. Popescu", "J. K. Rowling"]
-    assert structure["entities"] == ["St. Moritz"]

@@ -1,33 +1,12 @@
-"""Chat titles and summaries of the offline model: quoted, never composed (P15)."""
+"""Summaries of chats by the offline model: quoted, never composed (P15)."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.chat.notes.model_outputs import FirstNotesOutput, SummaryOutput
+from functions.chat.notes.model_outputs import SummaryOutput
 from shared.adapters.embedded.offline.extractors import EXTRACTORS
 
-TITLE, SUMMARY = EXTRACTORS["chat/notes"], EXTRACTORS["chat/summary"]
-
-
-@pytest.mark.parametrize(
-    ("question", "title"),
-    [
-        ("When is the Lisbon offsite?", "When is the Lisbon offsite?"),
-        ("Hi, please tell me what Ann said.", "Tell me what Ann said"),
-        ("Hello! What did we pay for the kitchen?", "What did we pay for the kitchen?"),
-        ("Hi", "Hi"),
-        (
-            "Who told me about the walnut allergy of the new neighbour?",
-            "Who told me about the walnut allergy of…",
-        ),
-        ("Wann treffen wir uns?", "Wann treffen wir uns?"),
-        ("明日は何時ですか？", "明日は何時ですか？"),
-        ("?!", "?"),
-    ],
-)
-def test_a_title_is_the_beginning_of_the_question(question, title):
-    assert TITLE({"question": question, "answer": "…"}) == {"title": title}
+SUMMARY = EXTRACTORS["chat/summary"]
 
 
 def test_a_summary_keeps_recurring_lines_with_their_speakers():
@@ -53,12 +32,10 @@ def test_a_summary_keeps_recurring_lines_with_their_speakers():
 
 
 @given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=9))
-def test_every_chat_gets_a_valid_title_and_summary(old, texts):
+def test_every_chat_gets_a_valid_summary(old, texts):
     messages = [{"sender": "owner", "text": text} for text in texts]
 
-    title = FirstNotesOutput.model_validate(TITLE({"question": old, "answer": old})).title
     summary = SummaryOutput.model_validate(SUMMARY({"summary": old, "messages": messages})).summary
 
-    assert " ".join(title.rstrip("…").split()[1:]) in " ".join(old.split())
     quoted = [line.removeprefix("Owner: ") for line in summary.splitlines()]
     assert [line for line in quoted if not any(line in text for text in [old, *texts])] == []

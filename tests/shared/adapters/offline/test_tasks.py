@@ -193,6 +193,28 @@ def test_a_question_about_how_things_are_is_no_task(speaker, spoken) -> None:
 
 
 @pytest.mark.parametrize(
+    "spoken",
+    [
+        "I will not send the report tomorrow.",
+        "I'm not going to send the report.",
+        "Ich werde den Bericht nicht schicken.",
+        "Ich schicke morgen den Bericht nicht.",
+        "No voy a enviar el informe.",
+        "Mañana no te envío el informe.",
+        "Je ne vais pas envoyer le rapport.",
+        "Demain, je ne t'envoie pas le rapport.",
+        "明日は報告書を送りません。",
+        "Please don't send the report.",
+        "Bitte schick den Bericht nicht.",
+        "資料を送らないでください。",
+    ],
+)
+@pytest.mark.parametrize("speaker", ["Ann", OWNER])
+def test_what_is_denied_is_no_task_in_five_languages(speaker, spoken) -> None:
+    assert list_tasks([(speaker, spoken), ("Ann", "Well."), (OWNER, "Well.")]) == []
+
+
+@pytest.mark.parametrize(
     ("lines", "descriptions"),
     [
         ([("Ann", "Could you bring your drill?"), (OWNER, "I'll bring the drill and a box of screws.")], ["Bring the drill and a box of screws"]),
@@ -221,6 +243,7 @@ def test_a_task_ends_where_another_subject_begins() -> None:
     [
         ([(OWNER, "I'll send the draft on Thursday."), ("Ann", "No, make it Friday.")], ("Send the draft", "2026-03-06 18")),
         ([(OWNER, "I will sign the form on Monday."), ("Ann", "No, please make it Friday, the list closes then.")], ("Sign the form", "2026-03-06 18")),
+        ([(OWNER, "I'll send the draft on 5 May."), ("Ann", "No, make it 6 May.")], ("Send the draft", "2026-05-06 18")),
         ([(OWNER, "I'll send it by Thursday."), ("Ann", "No, on Friday.")], ("“I'll send it …” (→ Ann)", "2026-03-06 18")),
         ([("Ann", "Can you please do it Thursday?"), (OWNER, "I'm away then."), ("Ann", "No, please make it Friday.")], ("“Can you please do it …” (Ann)", "2026-03-06 18")),
         ([(OWNER, "I'll send the draft on Thursday at 3. No wait, on Friday.")], ("Send the draft at 3", "2026-03-06 15")),

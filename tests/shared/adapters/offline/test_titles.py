@@ -7,8 +7,8 @@ import pytest
 
 from functions.library.welcome.sample_library import build_month
 from infra.eval.talks import load_talks
+from shared.adapters.embedded.offline.extractors import extract_structure
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
-from shared.adapters.embedded.offline.structure import extract_structure
 from shared.adapters.embedded.offline.tasks import read_talk
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -48,7 +48,7 @@ def test_a_title_of_the_sample_library_has_two_telling_words_from_the_talk(conve
 def test_a_greeting_or_filler_never_leads(opener):
     title = title_of(f"Ann: {opener}, the printer on the second floor is broken again.")
 
-    assert title.startswith("The printer on the second floor")
+    assert title.startswith("Printer on the second floor")
 
 
 def test_an_address_that_leads_stays_as_it_is_written():
@@ -76,7 +76,7 @@ def test_what_is_said_most_wins_over_what_is_said_first():
 def test_no_word_loses_letters():
     title = title_of("Ann: Mum wants a weekend by the sea with her hand luggage.")
 
-    assert title == "Hand luggage, sea, weekend"
+    assert title == "Hand luggage, Mum wants a weekend by the sea"
 
 
 @pytest.mark.parametrize("talk", load_talks(), ids=lambda talk: talk.id)
@@ -95,7 +95,7 @@ def test_a_title_names_something_where_a_central_statement_does():
         "Alex: I will tell her about it tonight.",
     )
 
-    assert title.startswith("The offsite moves to Friday")
+    assert title.startswith("Offsite moves to Friday")
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,7 @@ def test_a_title_names_something_where_a_central_statement_does():
     [
         ("I work at Fernhill Labs since June.", "Work at Fernhill Labs since June"),
         ("Ich wohne in Kassel.", "Wohne in Kassel"),
+        ("I will sign the papers.", "Sign the papers"),
     ],
 )
 def test_a_title_begins_with_no_pronoun(line, title):
