@@ -2,7 +2,7 @@
 
 The verb of a name says so in English; `rundmail`, `cash_out` and `manage_access` are told by what they are like.
 
-Also called: intent classification, risky tool detection.
+Also called: risky tool detection.
 """
 
 import re
