@@ -44,7 +44,7 @@ def test_chats_get_titles_and_are_unchanged_after_a_restart_p16(tmp_path: Path) 
         again = ask_in(http, "When is the Lisbon offsite?", chat_session_id=work)
         messages = http.get("/v2/messages", params={"chat_session_id": work}).json()
 
-    assert titles == ["When is the Lisbon offsite?", "Tell me what moves to Friday"]
+    assert titles == ["When is the Lisbon offsite?", "Hi, please tell me what moves to Friday."]
     assert before == after
     assert [(chat["id"], chat["starred"]) for chat in after] == [(work, True), ("main", False)]
     assert "Friday" in again

@@ -259,7 +259,8 @@ class Sessions:
             fields = dump(replace(session, **changes))
             if changes:
                 tx.write(Update(paths[0], {name: fields[name] for name in changes}))
-            tx.write(Update(paths[1], {"notes": dump(notes), "harm": harm}))
+            rating = {} if harm is None else {"harm": harm}
+            tx.write(Update(paths[1], {"notes": dump(notes), **rating}))
 
         await self._documents.transaction(work)
 
