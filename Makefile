@@ -6,7 +6,7 @@ SHELL := /bin/bash
 UID ?= $(or $(KEEPSAKE_USER),alice)
 ORIGIN ?= http://127.0.0.1:$(or $(PORT),8080)
 EXAMPLE_PORT ?= 9000
-PROCESSES ?= 2
+PROCESSES ?= 3
 
 .PHONY: run example sample import export erase from-omi users test test-models check fuzz cloud-local crash-simulation soak restore-drill mutants bench scale eval eval-windows eval-answers eval-offline eval-memories eval-extraction eval-crisis eval-injection traces report reviews dead-letters reindex reindex-all move-user erase-again deploy promote rollback smoke-test destroy embed-examples openapi clients lock sbom clean help
 
@@ -38,7 +38,7 @@ from-omi: $(VENV)/ready ## Read OMI_PROJECT, a project of Omi's own backend, and
 	@$(BIN)/python -m infra.from_omi "$(OMI_PROJECT)" $(if $(findstring command,$(origin UID)),--uid "$(UID)") $(if $(OUT),--out "$(OUT)")
 
 ##@ Test it
-test: $(VENV)/ready-dev ## Run every test in PROCESSES=2; a part whose tools are missing is skipped and named (ARGS)
+test: $(VENV)/ready-dev ## Run every test in PROCESSES=3; a part whose tools are missing is skipped and named (ARGS)
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, and a real model of speech, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
