@@ -34,13 +34,15 @@ async def measure_first_token(ours: ServerProcess, model: ServerProcess) -> list
     """Measure them by turns, so that a disturbance hits all: the raw client, new chats, and one that grows."""
     token = await sign_in(ours.port, "bench")
     await script_after_turn(model)
-    raw, first, later = [], [], []
+    raw, first, later = list[float](), list[float](), list[float]()
     async with AsyncOpenAI(api_key="x", base_url=model.openai_url) as client:
         for _ in range(_WARM_UP + _ROUNDS):
             chat = await begin_chat(ours.port, token)
-            raw.append(await measure_raw_first_token(client))
-            first.append((await ask(ours.port, "Hello", token=token, chat=chat)).first_s)
-            later.append((await ask(ours.port, "Hello", token=token)).first_s)
+            for name, times in ((chat, first), ("", later)):
+                raw.append(
+                    await measure_raw_first_token(client)
+                )  # what follows an answer ends meanwhile
+                times.append((await ask(ours.port, "Hello", token=token, chat=name)).first_s)
     bare_ms, first_ms, later_ms = (median(times[_WARM_UP:]) * 1000 for times in (raw, first, later))
     messages = 2 * (_WARM_UP + _ROUNDS // 2)
     return [
