@@ -86,15 +86,16 @@ class _ConsoleFiles(StaticFiles):
         return Response(content, status_code, headers, found.media_type)
 
     async def get_response(self, path: str, scope: Scope) -> Response:
+        is_page = path == "." and scope["method"] in {"GET", "HEAD"}
+        if is_page or not self._release:
+            self._release = await to_thread.run_sync(_name_release)
+        if is_page:
+            return self._send_page(self._release, Headers(scope=scope))
         named = _RELEASE.match(path)
         file = path[named.end() :] if named else path
         found = await super().get_response(file, {**scope, "method": "GET"})
         if scope["method"] not in {"GET", "HEAD"}:
             raise HTTPException(405)
-        if file == ".":
-            self._release = await to_thread.run_sync(_name_release)
-            return self._send_page(self._release, Headers(scope=scope))
-        self._release = self._release or await to_thread.run_sync(_name_release)
         if named and named[1] == self._release:
             found.headers["cache-control"] = _IMMUTABLE
         return found
