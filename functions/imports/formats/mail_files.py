@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from email import message_from_string, policy
+from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -39,14 +40,12 @@ MAX_FIELD_CHARS = 2_000
 """Of a field that is parsed, in time that grows with the square of it."""
 
 
-class _BoundedPolicy(policy.EmailPolicy):
-    """Parses the beginning of a field alone."""
-
-    def header_fetch_parse(self, name: str, value: str) -> Any:
-        return super().header_fetch_parse(name, value[:MAX_FIELD_CHARS])
+def _parse_field(name: str, value: str) -> Any:
+    return _FIELDS(name, value[:MAX_FIELD_CHARS])
 
 
-_POLICY = _BoundedPolicy()
+_FIELDS = HeaderRegistry()
+_POLICY = policy.default.clone(header_factory=_parse_field)
 
 
 def is_mail(file: TextFile) -> bool:
