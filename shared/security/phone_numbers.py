@@ -75,6 +75,9 @@ def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
     """Yield the span of a number, or of those that stand side by side or on lines of their own."""
+    if "\n" not in candidate:
+        yield from _find_in_line(candidate)
+        return
     lines = candidate.split("\n")
     found = [list(_find_in_line(line)) for line in lines]
     if len(lines) == 2 and not any(found) and _is_phone_number(" ".join(lines)):
