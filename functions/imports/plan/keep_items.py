@@ -80,8 +80,7 @@ async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileI
     if stored.status == "reading" and stored.wearable:
         return await read_next_pages(deps, uid, stored, stored.wearable)
     if stored.status == "reading" and not await has_turn(uid, within_s=TURN_WAIT_S):
-        resumes_at = deps.clock.now() + TURN_AGAIN
-        return await deps.stores.file_imports.move(uid, stored, resumes_at=resumes_at)
+        return replace(stored, resumes_at=deps.clock.now() + TURN_AGAIN)  # for its task alone
     if stored.status == "reading":
         is_large = await _is_large(deps, uid, stored.uploads[stored.read_count])
         async with _READING_LARGE if is_large else nullcontext():
@@ -188,7 +187,7 @@ async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> Fil
     except (NotFound, Gone, Conflict):
         source = SourceFile(name=upload_id, data=b"", modified=stored.created_at)
     read, _ = await read_sources(deps, uid, stored, [source])
-    moved = await store_read(deps, uid, stored, read, resumes_at=None)
+    moved = await store_read(deps, uid, stored, read)
     await delete_upload(deps, uid, upload_id)
     return moved
 
