@@ -1,4 +1,4 @@
-"""Reading of imported files beside the event loop: large ones and archives in processes of their own."""
+"""Reading of imported files: plain texts beside the event loop, all others and many in processes of their own."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
