@@ -141,6 +141,12 @@ FUNCTIONS: Mapping[str, Callable[[str], Any]] = {
     "read_mailbox": lambda text: import_text(
         f"From a Mon 2024\nFrom: a\nDate: b\nSubject: c\n\n{text}"
     ),
+    "read_mail_sender": lambda text: import_text(
+        f"From: {' '.join(text.split())}\nDate: b\nSubject: c\n\nd\n\ne\n"
+    ),
+    "read_mail_type": lambda text: import_text(
+        f"From: a\nDate: b\nSubject: c\nContent-Type: text/plain; charset={' '.join(text.split())}\n\nd\n"
+    ),
     "find_date": stamps.find_date,
     "list_lines": lambda text: [*list_lines(text)],
     "list_tags": lambda text: [*list_lines(f"<w:p><w:t>{text}")],

@@ -2,6 +2,7 @@
 
 import mimetypes
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from pydantic_core import from_json, to_json
@@ -54,7 +55,7 @@ async def start_file(deps: UploadDeps, uid: UserId, upload_id: str) -> File:
 
     file = await deps.stores.files.add_upload(uid, upload_id, build, now=now)
     if file.status == "processing":
-        await _schedule_reading(deps.tasks, uid, file.id, deps.new_id())
+        await schedule_reading(deps.tasks, uid, file.id, deps.new_id())
     return file
 
 
@@ -69,10 +70,12 @@ def _clean_name(name: str) -> str:
     return "".join(sign for sign in last if sign.isprintable())[:MAX_NAME_CHARS] or "file"
 
 
-async def _schedule_reading(tasks: Tasks, uid: UserId, file_id: FileId, occasion: str) -> None:
+async def schedule_reading(
+    tasks: Tasks, uid: UserId, file_id: str, occasion: str, *, at: datetime | None = None
+) -> None:
     """Create a task; `occasion` is new each time, as a name is taken once an hour."""
     name = f"read-file-{telemetry.hash_id(uid)}-{file_id}-{occasion}"
-    await tasks.create(READ_TARGET, name, {"uid": uid, "file_id": file_id})
+    await tasks.create(READ_TARGET, name, {"uid": uid, "file_id": file_id}, at=at)
 
 
 async def store_pages(blobs: Blobs, uid: UserId, file_id: FileId, pages: Sequence[Page]) -> None:

@@ -1,6 +1,7 @@
 """Isolated reading: a file is parsed in a process of its own, and its seconds are taken from its owner's day."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from shared.ports import Clock
 
 T = TypeVar("T")
+TURN_WAIT_S = 0.25
+TURN_AGAIN = timedelta(seconds=3)
+"""When a task comes again that found another file of its owner being read: waiting, it would hold a place of everybody's."""
 LIMIT_PRICE = 10
 """So many times its seconds a file costs that met its limit: it was made for that, or is of no use."""
 

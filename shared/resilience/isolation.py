@@ -72,6 +72,14 @@ async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> tup
         raise LimitReached("reading it takes more time or memory than it may") from error
 
 
+async def has_turn(owner: str, *, within_s: float) -> bool:
+    """Tell whether no file of an owner is read, or soon none is: who would wait longer leaves the place to others."""
+    with anyio.move_on_after(within_s):
+        async with _take_turn(owner):
+            return True
+    return False
+
+
 async def _run(read: Callable[[], T], limits: Limits) -> tuple[T, float]:
     work = partial(_run_bounded, read, limits)
     with anyio.fail_after(limits.timeout_s):

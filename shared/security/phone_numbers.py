@@ -14,7 +14,7 @@ _SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()·•"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
-    rf"(?<![\w#=&?%@/_-])[+(]{{0,2}}\d(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| / )\d){{6,80}}+(?![\w%@=])"
+    rf"[+(\d](?<![\w#=&?%@/_-].)(?:(?<=\d)|[+(]?\d)(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| / )\d){{6,80}}+(?![\w%@=])"
 )
 _OTHER_NUMBER = re.compile(
     r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"
@@ -75,6 +75,9 @@ def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
     """Yield the span of a number, or of those that stand side by side or on lines of their own."""
+    if "\n" not in candidate:
+        yield from _find_in_line(candidate)
+        return
     lines = candidate.split("\n")
     found = [list(_find_in_line(line)) for line in lines]
     if len(lines) == 2 and not any(found) and _is_phone_number(" ".join(lines)):

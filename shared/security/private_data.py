@@ -34,13 +34,17 @@ _CODE_VALUE = re.compile(
 _MAX_NAME_CHARS = 60
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82\u0bbe-\u0bcd\u0c00-\u0c4d"
 """Vowels of scripts in which they are no letters."""
-_EMAIL = re.compile(
-    r"(?<![\w.+%-])(?:\w[\w!#$%&'*+=?^`{|}~."
-    rf"{_MARKS}-]{{0,63}}+|\"[^\s\"@][^\n\"@]{{0,62}}\")(?:@|\\u0040)"
-    rf"(?:(?:[^\W_][\w{_MARKS}-]{{0,62}}\.){{1,8}}(?:xn--[a-z0-9-]{{2,59}}|(?:[^\W\d_]|[{_MARKS}]){{2,24}})"
-    r"|\[[0-9a-fA-F.:]{7,45}\])"
-)
+_AT = re.compile(r"[@\\](?:(?<=@)|u0040)")
 """JSON may write the at sign as an escape."""
+_LOCAL = re.compile(
+    r"(?<![\w.+%-])(?:\w[\w!#$%&'*+=?^`{|}~."
+    rf"{_MARKS}-]{{0,63}}+|\"[^\s\"@][^\n\"@]{{0,62}}\")\Z"
+)
+_MAX_LOCAL_CHARS = 65
+_DOMAIN = re.compile(
+    rf"(?:[^\W_][\w{_MARKS}-]{{0,62}}\.){{1,8}}(?:xn--[a-z0-9-]{{2,59}}|(?:[^\W\d_]|[{_MARKS}]){{2,24}})"
+    r"|\[[0-9a-fA-F.:]{7,45}\]"
+)
 _TOPS = "中国|中國|公司|网络|網絡|网址|香港|台湾|台灣|新加坡|在线|中文网|みんな|コム|ストア|닷컴|닷넷|한국|ไทย"
 _SPACELESS_EMAIL = re.compile(
     r"(?:(?<![A-Za-z0-9._%+-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}+|(?<!\S)[^\W\x00-\x7f]{1,30}+)"
@@ -96,14 +100,22 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
         yield PrivateSpan(secret.start, secret.end, kind)
     for span in find_spoken_secrets(plain):
         yield PrivateSpan(*span, "secret")
-    for match in _EMAIL.finditer(text):
-        yield PrivateSpan(*match.span(), "email")
-    for span in find_spelled_emails(text):
+    for span in (*_find_emails(text), *find_spelled_emails(text)):
         yield PrivateSpan(*span, "email")
     if plain.words != plain.text and "@" in plain.text:
         for match in _SPACELESS_EMAIL.finditer(plain.text):
             yield PrivateSpan(*match.span(), "email")
     yield from _find_numbers(plain)
+
+
+def _find_emails(text: str) -> Iterator[tuple[int, int]]:
+    """Yield addresses by their at sign: words are many, and most are no part of one."""
+    for at in _AT.finditer(text):
+        domain = _DOMAIN.match(text, at.end())
+        first = max(at.start() - _MAX_LOCAL_CHARS, 0)
+        local = _LOCAL.search(text, first, at.start()) if domain else None
+        if domain and local:
+            yield local.start(), domain.end()
 
 
 def _find_numbers(plain: PlainForm) -> Iterator[PrivateSpan]:

@@ -1,7 +1,8 @@
 """Secrets in text: API keys, tokens, passwords, card numbers and IBANs, found by their form.
 
 The patterns are linear in the text: each starts behind a character that it cannot contain, or is
-bounded, and takes no character back. Checksums decide for card numbers and IBANs.
+bounded, and takes no character back. What stands before is looked at behind the first character: the engine passes
+over all others quickly. Checksums decide for card numbers and IBANs.
 
 Also called: secret scanning, credit card detection, DLP.
 """
@@ -90,28 +91,27 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r")"
     ),
     "authorization": (
-        r"(?ai)\bauthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest)\s{1,3})?"
+        r"(?a)[AaBb](?<!\w.)(?i:(?<=a)uthorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:(?:bearer|basic|token|digest)\s{1,3})?"
         r"(?P<secret>[^\s\"',;]{4,}+)"
-        r"|\bbearer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+)"
+        r"|(?<=b)earer\s{1,3}(?P<bearer>(?=[a-z._~+/=-]{0,60}[0-9]|[a-z._~+/=-]{20})[\w.~+/=-]{8,}+))"
     ),
     "cookie": (
         r"[Cc](?<!\w.)(?i:ookie)[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)"
     ),
     "url_credentials": (
-        r"(?i)(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,20}://"
-        r"(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
-        r"|(?<![\w-])(?:-u|--user|--proxy-user)[ =][\"']?(?P<login>[a-z][^\s:\"'$]{0,60}:[^\s\"'$]{4,100})"
-        r"|(?<!\w)sshpass[ ]{1,3}-p[ ]?[\"']?(?P<shell>[^\s\"'$]{4,100})"
-        r"|(?<!\w)mysql[a-z]{0,8}(?: -?[^\s]{1,40}){0,6}? -p(?P<database>[^\s\"'$]{4,100})"
+        r"[:SsMm-](?i:(?<=[a-z0-9+.-]:)//(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
+        r"|(?<=-)(?<![\w-].)(?:u|-user|-proxy-user)[ =][\"']?(?P<login>[a-z][^\s:\"'$]{0,60}:[^\s\"'$]{4,100})"
+        r"|(?<=s)(?<!\w.)shpass[ ]{1,3}-p[ ]?[\"']?(?P<shell>[^\s\"'$]{4,100})"
+        r"|(?<=m)(?<!\w.)ysql[a-z]{0,8}(?: -?[^\s]{1,40}){0,6}? -p(?P<database>[^\s\"'$]{4,100}))"
     ),
     "named_secret": "[:=]",
     "card_number": (
-        r"(?<![0-9])(?=([2-6](?:[0-9]{3}(?:[._,/·\n -][0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
-        r"|[0-9]{3}[._,/·\n -][0-9]{6}[._,/·\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18})))[2-6]"
+        r"[2-6](?<![0-9].)(?=([0-9]{3}(?:[._,/·\n -][0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
+        r"|[0-9]{3}[._,/·\n -][0-9]{6}[._,/·\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18}))"
     ),
     "iban": (
-        r"(?ai)(?<![A-Za-z0-9])(?=([A-Z]{2}[0-9]{2}(?:[._,/·\n -]?[A-Z0-9]{4}){2,7}(?:[._,/·\n -]?[A-Z0-9]{1,3})?"
-        r"|[A-Z] [A-Z](?: [0-9]){2}(?: [A-Z0-9]){11,30}))[A-Z]"
+        r"(?a)[A-Za-z](?<![A-Za-z0-9].)(?=([A-Za-z][0-9]{2}(?:[._,/·\n -]?[A-Za-z0-9]{4}){2,7}(?:[._,/·\n -]?[A-Za-z0-9]{1,3})?"
+        r"| [A-Za-z](?: [0-9]){2}(?: [A-Za-z0-9]){11,30}))"
     ),
     "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
 }

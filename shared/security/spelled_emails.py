@@ -10,7 +10,7 @@ from typing import Final
 _AT_WORD: Final = r"(?:at|at[ -]sign|@|arroba|arobase|chiocciola|ät|apenstaartje|małpa|собака)"
 _DOT_WORD: Final = r"(?:dot|punkt|punto|point|ponto|punt|kropka|nokta|точка)"
 _AT: Final = re.compile(
-    rf"(?P<marked>[\[({{]\s?(?i:{_AT_WORD})\s?[\])}}]\s?)|[ \n](?i:{_AT_WORD})\s(?=\w)|@(?=\w)"
+    rf"[\[({{ \n@](?:(?P<marked>(?<=[\[({{])\s?(?i:{_AT_WORD})\s?[\])}}]\s?)|(?<=[ \n])(?i:{_AT_WORD})\s(?=\w)|(?<=@)(?=\w))"
 )
 _MARKED_DOT: Final = rf"\s?[\[({{]\s?(?:\.|{_DOT_WORD})\s?[\])}}]\s?|\s{_DOT_WORD}\s"
 _TOP: Final = (

@@ -48,7 +48,7 @@ _BESIDE_EMAIL: Final = re.compile(
     r"@[\w.-]{4,80}(?<=[^\W\d_])[ ]{0,3}[:/|][ ]{0,3}(?=[^\W\d_]{0,40}[0-9])([^\s/|,;]{6,60})"
 )
 _USER_AND_PASS: Final = re.compile(
-    r"(?i)(?<!\w)(?:u|usr|user|login)[:= ][ ]?[^\s,;]{1,60}[,;/|]?[ ]{1,3}(?:p|pw|pass)[:= ][ ]?([^\s,;]{4,60})"
+    r"[UuLl](?<!\w.)(?i:(?<=u)(?:sr|ser)?|(?<=l)ogin)[:= ][ ]?[^\s,;]{1,60}[,;/|]?[ ]{1,3}(?i:p|pw|pass)[:= ][ ]?([^\s,;]{4,60})"
 )
 _ALONE: Final = re.compile(r"[ ]{0,3}[:=][ ]{0,3}([^\W\d_]{6,60})[ ]{0,3}(?:$)", re.MULTILINE)
 """A password of letters alone on its line."""
@@ -64,17 +64,27 @@ _DATE: Final = re.compile(r"\d{4}[./ -]\d\d[./ -]\d\d|\d\d?[./ -]\d\d?[./ -]\d{2
 def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
     """Yield the spans of values behind the name of a secret."""
     lowered = plain.text.lower()
-    for group, names in _load_names().items():
-        for place in _find_names(plain, lowered, names):
+    present = _list_present(lowered)
+    for group in get_args(_Group):
+        for place in _find_names(plain, lowered, present[group]):
             yield from _find_values(plain, lowered, place, group)
-    for _, end in _find_names(plain, lowered, _load_logins()):
+    for _, end in _find_names(plain, lowered, present["logins"]):
         pair = _LOGIN_PAIR.match(plain.words, end)
         secret = pair[1].rstrip(".") if pair else ""
         if pair and _is_secret(secret, min_chars=_MIN_CHARS, is_linked=True, digits_count=False):
             yield pair.start(1), pair.start(1) + len(secret)
-    yield from _find_papers(plain, lowered)
+    yield from _find_papers(plain, lowered, present["papers"])
     yield from _find_bare_pairs(plain.words)
-    yield from _find_recovery_phrases(plain.text, lowered)
+    yield from _find_recovery_phrases(plain.text, lowered, present["recovery_phrases"])
+
+
+def _list_present(lowered: str) -> Mapping[str, Sequence[str]]:
+    """Return the names that stand somewhere in a text; those of other scripts are passed over by their letters."""
+    letters = {*lowered}
+    return {
+        group: [name for name in names if letters.issuperset(name) and name in lowered]
+        for group, names in _load_names().items()
+    }
 
 
 def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
@@ -93,7 +103,7 @@ def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield where names stand as words, or as the end of one."""
-    for name in filter(lowered.__contains__, names):
+    for name in names:
         start = lowered.find(name)
         while start >= 0:
             end = start + len(name)
@@ -102,12 +112,12 @@ def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterato
             start = lowered.find(name, end)
 
 
-def _find_recovery_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+def _find_recovery_phrases(
+    text: str, lowered: str, names: Iterable[str]
+) -> Iterator[tuple[int, int]]:
     """Yield runs of as many words as open a wallet, behind the name of such a run or beside it."""
     places = sorted(
-        (start, start + len(name))
-        for name in filter(lowered.__contains__, _load_recovery_names())
-        for start in _find_all(lowered, name)
+        (start, start + len(name)) for name in names for start in _find_all(lowered, name)
     )
     if places:
         yield from find_word_runs(text, places, within=_NEAR_CHARS, links=_NAMES["links"])
@@ -180,9 +190,9 @@ def _find_spelled_code(
     return (between.end(), end) if end else None
 
 
-def _find_papers(plain: PlainForm, lowered: str) -> Iterator[tuple[int, int]]:
+def _find_papers(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield the numbers of passports, licences and the like behind their names; no dates."""
-    for _, end in _find_names(plain, lowered, _load_papers()):
+    for _, end in _find_names(plain, lowered, names):
         number = _compile_number_word().match(lowered, end)
         between = _compile_between().match(lowered, number.end() if number else end)
         paper = _PAPER.match(plain.words, between.end()) if between else None
@@ -202,24 +212,10 @@ def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bo
 
 
 @cache
-def _load_names() -> Mapping[_Group, Sequence[str]]:
-    """Return the names in small letters, composed and decomposed."""
-    return {group: _list_forms(group) for group in get_args(_Group)}
-
-
-@cache
-def _load_logins() -> Sequence[str]:
-    return _list_forms("logins")
-
-
-@cache
-def _load_papers() -> Sequence[str]:
-    return _list_forms("papers")
-
-
-@cache
-def _load_recovery_names() -> Sequence[str]:
-    return _list_forms("recovery_phrases")
+def _load_names() -> Mapping[str, Sequence[str]]:
+    """Return the names of each group in small letters, composed and decomposed."""
+    groups = (*get_args(_Group), "logins", "papers", "recovery_phrases")
+    return {group: _list_forms(group) for group in groups}
 
 
 def _list_forms(group: str) -> Sequence[str]:

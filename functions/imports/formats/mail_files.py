@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from email import message_from_string, policy
+from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from functions.imports.formats.drafts import Contents, Draft, LeftOut, TextFile, Turn
 from functions.imports.formats.unread import count_unread_lines
@@ -34,6 +36,16 @@ MAX_HEADER_CHARS = 100_000
 SENSELESS_FIELD = (AttributeError, LookupError, TypeError, ValueError)
 """What the parser of fields raises for some that break their rules."""
 _REQUIRED = ("from", "date", "subject")
+MAX_FIELD_CHARS = 2_000
+"""Of a field that is parsed, in time that grows with the square of it."""
+
+
+def _parse_field(name: str, value: str) -> Any:
+    return _FIELDS(name, value[:MAX_FIELD_CHARS])
+
+
+_FIELDS = HeaderRegistry()
+_POLICY = policy.default.clone(header_factory=_parse_field)
 
 
 def is_mail(file: TextFile) -> bool:
@@ -75,8 +87,9 @@ def read_mail(file: TextFile) -> Contents:
     mail = _parse(file)
     text, page_quoted = _read_body(mail)
     words, quoted = _divide_quotations(text.splitlines())
+    sender = _find_sender(mail)
     turns = [
-        Turn(text=paragraph.strip(), speaker=_find_sender(mail))
+        Turn(text=paragraph.strip(), speaker=sender)
         for paragraph in re.split(r"\n\s*\n", "\n".join(words))
         if paragraph.strip()
     ]
@@ -128,7 +141,7 @@ def _read_attached(part: MIMEPart) -> str:
 
 
 def _parse(file: TextFile) -> EmailMessage:
-    return message_from_string(file.text.lstrip(), EmailMessage, policy=policy.default)
+    return message_from_string(file.text.lstrip(), EmailMessage, policy=_POLICY)
 
 
 def _read_body(mail: EmailMessage) -> tuple[str, list[str]]:

@@ -4,6 +4,7 @@ Also called: batch import.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -42,10 +43,13 @@ from shared.domain.ids import UserId
 from shared.library.conversation_schemas import ConversationIn
 from shared.library.deps import ImportDeps
 from shared.library.hand_in import hand_in
+from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S
 from shared.library.uploads import delete_upload, get_complete, iterate_content
+from shared.resilience.isolation import has_turn
 
-_READING = anyio.CapacityLimiter(2)
+_READING_LARGE = anyio.CapacityLimiter(2)
 """Each holds an uploaded file of up to 200 MB in memory, a few times over."""
+LARGE_BYTES = 4_194_304
 MAX_BATCHES_PER_CALL = 8
 """A call ends well before its deadline; the next task goes on."""
 MAX_REFUSED = 50
@@ -75,8 +79,11 @@ def _is_early(deps: ImportDeps, stored: FileImport) -> bool:
 async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
     if stored.status == "reading" and stored.wearable:
         return await read_next_pages(deps, uid, stored, stored.wearable)
+    if stored.status == "reading" and not await has_turn(uid, within_s=TURN_WAIT_S):
+        return replace(stored, resumes_at=deps.clock.now() + TURN_AGAIN)  # for its task alone
     if stored.status == "reading":
-        async with _READING:
+        is_large = await _is_large(deps, uid, stored.uploads[stored.read_count])
+        async with _READING_LARGE if is_large else nullcontext():
             return await _read_upload(deps, uid, stored)
     if stored.position >= stored.batch_count:
         return await complete(deps, uid, stored)
@@ -155,6 +162,13 @@ async def keep_conversation(deps: ImportDeps, uid: UserId, fields: dict[str, Any
     structured = apply_edits(Structured(), edits)
     imported = replace(conversation, is_imported=True, edits=edits, structured=structured)
     await hand_in(deps, uid, imported)
+
+
+async def _is_large(deps: ImportDeps, uid: UserId, upload_id: str) -> bool:
+    try:
+        return (await get_complete(deps, uid, upload_id)).length > LARGE_BYTES
+    except (NotFound, Gone, Conflict):
+        return False
 
 
 async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:

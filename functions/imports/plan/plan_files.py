@@ -1,6 +1,8 @@
-"""Reading of imported files beside the event loop: large ones and archives in processes of their own."""
+"""Reading of imported files: plain texts beside the event loop, all others and many in processes of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -14,8 +16,13 @@ from shared.library.isolated_reading import ReadingDeps, read_isolated
 from shared.resilience.isolation import LimitReached, Limits
 
 SMALL_BYTES = 65_536
-"""A file that any reader is through with in an instant; but no archive, and nothing that a library in C reads."""
-ISOLATED_MARKS = (b"PK", b"%PDF-")
+"""Of plain texts, those of a request together, which are read in an instant whatever stands in them."""
+_BY_LIBRARIES = ("<", "{\\rtf", "PK", "%PDF-")
+"""How files begin that a library reads: it may take minutes for a page of text."""
+ARCHIVE_MARK = b"PK"
+FILE_LIMITS = Limits(cpu_s=10.0)
+SECONDS_PER_BYTE = 1 / 1_048_576
+ARCHIVE_LIMITS = Limits(cpu_s=60.0)
 
 
 async def plan_files(
@@ -29,26 +36,54 @@ async def plan_files(
 ) -> list[Plan]:
     """Read files; one that takes too long or too much memory is refused, and what is more than a day's reading."""
     plans: list[Plan | None] = [None] * len(sources)
-    small = {at for at, source in enumerate(sources) if _is_small(source)}
+    plain = [at for at, source in enumerate(sources) if _is_plain(source.data)]
 
     async def read(at: int, source: SourceFile) -> None:
-        plans[at] = await _plan_isolated(deps, uid, source, zone, now, limits or Limits())
+        bounds = limits or find_limits(source.data)
+        plans[at] = await _plan_isolated(deps, uid, source, zone, now, bounds)
 
+    read_plain = partial(_plan_all, [sources[at] for at in plain], zone, now)
+    if read_together := await _plan_together(
+        deps, uid, read_plain, sum(len(sources[at].data) for at in plain)
+    ):
+        for at, plan in zip(plain, read_together, strict=True):
+            plans[at] = plan
     async with anyio.create_task_group() as tasks:
         for at, source in enumerate(sources):
-            if at not in small:
+            if plans[at] is None:
                 tasks.start_soon(read, at, source)
-        read_all = partial(_plan_small, [sources[at] for at in sorted(small)], zone, now)
-        for at, plan in zip(sorted(small), await to_thread.run_sync(read_all), strict=True):
-            plans[at] = plan
     return [plan for plan in plans if plan is not None]
 
 
-def _is_small(source: SourceFile) -> bool:
-    return len(source.data) <= SMALL_BYTES and not source.data.startswith(ISOLATED_MARKS)
+def _is_plain(data: bytes) -> bool:
+    if len(data) > SMALL_BYTES:
+        return False
+    try:
+        return not data.decode("utf-8-sig").lstrip().startswith(_BY_LIBRARIES)
+    except UnicodeDecodeError:
+        return False
 
 
-def _plan_small(sources: Sequence[SourceFile], zone: str, now: datetime) -> list[Plan]:
+def find_limits(data: bytes) -> Limits:
+    """Return what reading a file may take: as in a chat, longer for a larger one, and for an archive, which holds many."""
+    if data.startswith(ARCHIVE_MARK):
+        return ARCHIVE_LIMITS
+    seconds = FILE_LIMITS.cpu_s + len(data) * SECONDS_PER_BYTE
+    return replace(FILE_LIMITS, cpu_s=min(seconds, ARCHIVE_LIMITS.cpu_s))
+
+
+async def _plan_together(
+    deps: ReadingDeps, uid: UserId, read_all: Callable[[], list[Plan]], size: int
+) -> list[Plan] | None:
+    """Read plain texts at once; None where one of them takes too long, which each then does for itself."""
+    if size <= SMALL_BYTES:
+        return await to_thread.run_sync(read_all)
+    with suppress(LimitReached, QuotaExceeded):
+        return await read_isolated(deps, uid, read_all, FILE_LIMITS)
+    return None
+
+
+def _plan_all(sources: Sequence[SourceFile], zone: str, now: datetime) -> list[Plan]:
     return [plan_file(source, zone, now) for source in sources]
 
 

@@ -19,7 +19,7 @@ from functions.media.files.file_schemas import (
     FilesQuery,
     ReadFileIn,
 )
-from functions.media.files.read_file import read_file
+from functions.media.files.read_file import read_file, read_in_turn
 from functions.media.keyed_addresses import KeyedAddress
 from shared import telemetry
 from shared.domain.errors import CallerError, Invalid, NotFound, Unavailable
@@ -197,7 +197,7 @@ async def delete_file(deps: FileDeps, call: Call) -> None:
 @route("POST", "/", "A file is to be read", access="service", status=204)
 async def on_file(deps: FileDeps, call: Call[ReadFileIn]) -> None:
     telemetry.add_fields(uid=telemetry.hash_id(call.body.uid))
-    await read_file(deps, call.body.uid, call.body.file_id)
+    await read_in_turn(deps, call.body.uid, call.body.file_id)
 
 
 ROUTES = (

@@ -21,16 +21,26 @@ from shared.library.files import (
     PICTURE_TYPE,
     drop_content,
     picture_path,
+    schedule_reading,
     store_pages,
     thumbnail_path,
 )
-from shared.library.isolated_reading import read_isolated
+from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S, read_isolated
 from shared.library.uploads import iterate_content
-from shared.resilience.isolation import LimitReached, Limits
+from shared.resilience.isolation import LimitReached, Limits, has_turn
 from shared.retrieval.page_passages import split_into_passages
 
 LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
 BROKE_READERS = "reading it failed again and again"
+
+
+async def read_in_turn(deps: FileDeps, uid: UserId, file_id: str) -> None:
+    """Read a file, or have its task come again where another of its owner is being read."""
+    if await has_turn(uid, within_s=TURN_WAIT_S):
+        await read_file(deps, uid, file_id)
+        return
+    again_at = deps.clock.now() + TURN_AGAIN
+    await schedule_reading(deps.tasks, uid, file_id, deps.new_id(), at=again_at)
 
 
 async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = LIMITS) -> None:

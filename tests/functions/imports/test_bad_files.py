@@ -11,7 +11,7 @@ import pytest
 from httpx import AsyncClient
 
 from functions.imports.plan.plan import SourceFile, plan_file
-from functions.imports.plan.plan_files import plan_files
+from functions.imports.plan.plan_files import find_limits, plan_files
 from functions.library.routes import LIBRARY_ROUTES
 from shared.resilience.isolation import Limits
 from tests.fixtures.callers import build_auth_headers, open_client
@@ -165,6 +165,46 @@ async def test_a_reader_has_bounded_time_and_memory(world: ProcessingFixture, li
     )
 
     assert [entry["reason"] for entry in plan.entries] == [reason]
+
+
+@pytest.mark.parametrize(
+    ("files", "is_counted"),
+    [
+        ([TALK.encode()] * 3, False),
+        ([b"<html><p>" + TALK.encode()], True),
+        ([b"\xef\xbb\xbf <html><p>Hi"], True),
+        ([b"{\\rtf1 Hi}"], True),
+        (["Grüße aus Köln".encode("latin-1")], True),
+        ([b"hello " * 7_000] * 3, True),
+        ([b"hello " * 12_000], True),
+    ],
+    ids=["texts", "page", "page behind a mark", "rich text", "old encoding", "together", "large"],
+)
+async def test_what_a_library_reads_or_is_much_is_read_in_a_process_and_counted_g7(
+    world: ProcessingFixture, files: list[bytes], *, is_counted: bool
+):
+    deps = build_library_deps(world)
+    sources = [SourceFile(name=f"{n}.txt", data=data, modified=NOW) for n, data in enumerate(files)]
+
+    plans = await plan_files(deps, ALICE, sources, zone="UTC", now=NOW)
+
+    used = await deps.quotas.load_usage(ALICE, NOW)
+    assert len(plans) == len(files)
+    assert (used["file_seconds"] > 0) is is_counted
+
+
+@pytest.mark.parametrize(
+    ("data", "seconds"),
+    [
+        (b"%PDF-" + bytes(1_000), 10),
+        (bytes(20_971_520), 30),
+        (bytes(104_857_600), 60),
+        (b"PK\x03\x04" + bytes(9), 60),
+    ],
+    ids=["small", "large", "largest", "archive"],
+)
+def test_a_file_is_read_for_as_long_as_its_bytes_allow_g7(data: bytes, seconds: int):
+    assert round(find_limits(data).cpu_s) == seconds
 
 
 async def test_a_bad_file_does_not_cost_the_others_of_a_request(alice):

@@ -2,15 +2,20 @@
 
 import base64
 import json
+import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import anyio
 import pytest
+from anyio import lowlevel, to_thread
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
 from shared.library.deps import LibraryDeps
+from shared.library.isolated_reading import TURN_AGAIN
+from shared.resilience.isolation import Limits, run_isolated
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.callers import build_auth_headers, open_client
 from tests.fixtures.imports import (
@@ -423,6 +428,29 @@ async def upload(alice: AsyncClient, name: str, content: bytes) -> str:
     part = {"Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}
     await alice.patch(location, content=content, headers=part)
     return location.rpartition("/")[2]
+
+
+async def test_an_upload_behind_another_file_of_its_owner_leaves_its_place_and_comes_again_g7(
+    world, deps, alice, tmp_path
+):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    ids = [await upload(alice, CHAT_NAME, CHAT.encode())]
+    started = (await alice.post(IMPORTS, json={"uploads": ids})).json()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run_isolated, pipe.read_text, Limits(), ALICE)
+        await lowlevel.checkpoint()
+        await deliver_import_tasks(world, deps)
+        await to_thread.run_sync(pipe.write_text, "read")
+    waiting = (await alice.get(f"{IMPORTS}/{started['id']}")).json()
+    world.clock.advance(seconds=TURN_AGAIN.total_seconds())
+    await deliver_import_tasks(world, deps)
+    await deliver_import_tasks(world, deps)
+    ended = (await alice.get(f"{IMPORTS}/{started['id']}")).json()
+
+    assert (waiting["status"], ended["status"]) == ("reading", "completed")
+    assert ended["resumes_at"] is None
 
 
 async def test_uploads_are_read_one_by_one_and_deleted(world, deps, alice):

@@ -67,6 +67,18 @@ def test_the_compose_file_is_as_the_compose_specification_says_u6() -> None:
     assert not validator.is_valid({**compose, "services": {"keepsake": {"prots": []}}})
 
 
+def test_what_is_installed_is_named_by_its_version_or_its_hash_u6() -> None:
+    texts = (ROOT / name for name in ("Makefile", "Dockerfile"))
+    lines = "\n".join(path.read_text() for path in texts).replace("\\\n", " ").splitlines()
+
+    installing = [line for line in lines if "pip install" in line]
+
+    assert installing
+    assert [
+        line for line in installing if "==" not in line and "--require-hashes" not in line
+    ] == []
+
+
 def test_compose_publishes_on_this_machine_alone_and_drops_every_right_u6() -> None:
     service = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]["keepsake"]
 

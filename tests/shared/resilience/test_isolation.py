@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 from anyio import lowlevel, to_thread
 
-from shared.resilience.isolation import LimitReached, Limits, run_isolated
+from shared.resilience.isolation import LimitReached, Limits, has_turn, run_isolated
 
 
 def wait_for(path: str) -> str:
@@ -43,6 +43,22 @@ async def test_one_owner_of_many_files_holds_up_nobody_else(tmp_path: Path) -> N
             await read[pipe].wait()
 
     assert order == ["ann pipe5", *(f"eve pipe{n}" for n in range(5))]
+
+
+async def test_whoever_has_a_file_read_has_no_turn_and_others_have_g7(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    turns: dict[str, bool] = {}
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run_isolated, partial(wait_for, str(pipe)), Limits(), "eve")
+        await lowlevel.checkpoint()
+        for owner in ("eve", "ann"):
+            turns[owner] = await has_turn(owner, within_s=0.01)
+        await to_thread.run_sync(write, pipe)
+
+    assert turns == {"eve": False, "ann": True}
+    assert await has_turn("eve", within_s=0.01)
 
 
 def burn(seconds: float) -> str:

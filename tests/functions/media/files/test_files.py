@@ -1,23 +1,28 @@
 """Files over HTTP: handed in, read, shown, found and deleted (P21, X7, X9, X11)."""
 
 import io
+import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from anyio import lowlevel, to_thread
 from httpx import AsyncClient
 from PIL import Image
 
-from functions.media.files.read_file import read_file
+from functions.media.files.read_file import read_file, read_in_turn
 from shared.data.files.files import file_path
 from shared.domain.files.file import count_picture_tokens
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Set
 from shared.library.files import load_pages, start_file
-from shared.library.isolated_reading import LIMIT_PRICE
+from shared.library.isolated_reading import LIMIT_PRICE, TURN_AGAIN
 from shared.library.uploads import store_file
-from shared.resilience.isolation import Limits
+from shared.resilience.isolation import Limits, run_isolated
 from tests.fault_injection import FaultyPort, raise_bug, succeed
 from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
 from tests.fixtures.library import NO_OWNERS
@@ -318,6 +323,30 @@ async def test_a_file_that_takes_too_much_is_rejected(
     used = await deps.quotas.load_usage(ALICE, world.clock.now())
     assert rejected.reason == f"“roof.png” cannot be used: {reason}."
     assert used["file_seconds"] == max(1, LIMIT_PRICE * limits.cpu_s)
+
+
+async def test_a_file_behind_another_of_its_owner_leaves_its_place_and_comes_again_g7(
+    world: ProcessingFixture, tmp_path: Path
+) -> None:
+    deps, pipe = build_deps(world), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
+    file = await start_file(deps, ALICE, upload.id)
+    world.tasks.created.clear()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run_isolated, partial(pipe.read_text), Limits(), ALICE)
+        await lowlevel.checkpoint()
+        await read_in_turn(deps, ALICE, file.id)
+        await to_thread.run_sync(pipe.write_text, "read")
+    waiting = await deps.stores.files.get(ALICE, file.id)
+    [task] = world.tasks.created
+    await read_in_turn(deps, ALICE, file.id)
+
+    assert (waiting.status, waiting.attempt_count) == ("processing", 0)
+    assert task.body == {"uid": ALICE, "file_id": file.id}
+    assert task.at == world.clock.now() + TURN_AGAIN
+    assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
 
 
 async def test_whoever_used_up_a_days_seconds_of_reading_is_told_so_s5(
