@@ -8,6 +8,7 @@ from itertools import chain, zip_longest
 from functions.chat.deps import ChatDeps
 from functions.chat.notes.suggested_actions import is_open
 from functions.chat.notes.suggested_questions import MAX_SUGGESTIONS
+from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import CORRECTS_KEY, Message, Session
 from shared.domain.chats.chat_notes import AnswerNotes, SuggestedAction
 from shared.domain.chats.storage_mode import is_private
@@ -37,18 +38,21 @@ class ShownNotes:
 async def read_notes(deps: ChatDeps, uid: UserId, message_id: MessageId) -> ShownNotes | None:
     """Return what follows an answer; None while it may still come. Raises NotFound.
 
-    Actions that the owner has made meanwhile, or whose memory is gone, are left out.
+    Actions that the owner has made meanwhile, or whose memory is gone, are left out; so is what followed an
+    answer before they wanted something forgotten, which it may tell.
     """
     message = await deps.stores.messages.get(uid, message_id)
     if message.sender != "ai":
         raise NotFound("Message not found")
-    if message.notes is None and _is_awaited(deps, message):
+    profile = await deps.stores.profiles.get(uid)
+    is_forgotten = profile.has_forgotten(message.created_at)
+    if message.notes is None and not is_forgotten and _is_awaited(deps, message):
         return None
     session = await deps.stores.sessions.get(uid, message.session_id)
     if session is None:
         raise NotFound("Chat session not found")
-    notes = message.notes or AnswerNotes()
-    actions, memories = await _select_open(deps, uid, notes.actions)
+    notes = AnswerNotes() if is_forgotten or message.notes is None else message.notes
+    actions, memories = await _select_open(deps, uid, notes.actions, profile)
     open_notes = AnswerNotes(
         follow_ups=notes.follow_ups,
         next_steps=notes.next_steps,
@@ -80,15 +84,14 @@ def _is_awaited(deps: ChatDeps, message: Message) -> bool:
 
 
 async def _select_open(
-    deps: ChatDeps, uid: UserId, actions: Sequence[SuggestedAction]
+    deps: ChatDeps, uid: UserId, actions: Sequence[SuggestedAction], profile: Profile
 ) -> tuple[Sequence[SuggestedAction], Mapping[MemoryId, Memory]]:
     if not actions:
         return (), {}
     entry_ids = [action.entry_id for action in actions if action.entry_id]
     facts = [action.arguments["content"] for action in actions if "content" in action.arguments]
     wordings = sorted({build_wording(fact) for fact in facts})
-    profile, entries, same_wording = await asyncio.gather(
-        deps.stores.profiles.get(uid),
+    entries, same_wording = await asyncio.gather(
         deps.stores.memories.get_many(uid, entry_ids),
         deps.stores.memories.list_by_values(uid, "wording", wordings),
     )

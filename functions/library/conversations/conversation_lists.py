@@ -83,6 +83,7 @@ async def _search(
         filters=body.to_filters(),
         offset=(body.page - 1) * body.per_page,
         limit=body.per_page,
+        now=deps.clock.now(),
     )
     hits, terms = result.conversations, collect_terms(body.query)
     conversations = [hit.conversation for hit in hits]

@@ -2,7 +2,8 @@
 
 It reads a JSON list of texts a line, and writes a line for each: the vectors as 32-bit floats in base64.
 The first line that it writes, of one text, shows that this machine can run the encoder: a processor
-without its instructions kills the process, which no code could catch.
+without its instructions kills the process, which no code could catch. Questions wait for that line, so
+the priority falls behind it.
 """
 
 import asyncio
@@ -11,9 +12,10 @@ import json
 import os
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 
 from shared.domain.errors import ModelFailed
 
@@ -59,10 +61,11 @@ class EncoderProcess:
 
     async def _embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         async with self._lock:
-            process = self._process
+            process, is_tried = self._process, self._is_proven
             if process is None or (process.returncode is not None and self._is_proven):
                 self._process = process = await self._start()
-            if not self._is_proven:
+                is_tried = False
+            if not is_tried:
                 await _exchange(process, [_TRIAL])
                 self._is_proven = True
             return await _exchange(process, texts) if texts else []
@@ -101,7 +104,6 @@ def _read_failure(exchange: "asyncio.Future[list[Sequence[float]]]") -> None:
 
 def main() -> int:
     """Embed line after line until the input ends."""
-    os.nice(_NICENESS)
     from shared.adapters.embedded.local_embedder import load_encoder
 
     encoder = load_encoder(threads=1)
@@ -109,13 +111,19 @@ def main() -> int:
     def embed(text: str) -> str:
         return base64.b64encode(encoder.passage([text])[0].tobytes()).decode()
 
+    for line in islice(sys.stdin.buffer, 1):
+        _write(map(embed, json.loads(line)))
+    os.nice(_NICENESS)
     # A text to each thread: threads that share a text wait for one another, for long on a busy processor.
     with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as threads:
         for line in sys.stdin.buffer:
-            answer = list(threads.map(embed, json.loads(line)))
-            sys.stdout.write(json.dumps(answer) + "\n")
-            sys.stdout.flush()
+            _write(threads.map(embed, json.loads(line)))
     return 0
+
+
+def _write(vectors: Iterable[str]) -> None:
+    sys.stdout.write(json.dumps(list(vectors)) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

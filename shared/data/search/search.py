@@ -5,7 +5,7 @@ Also called: hybrid search, semantic search, vector search, retrieval-augmented 
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -17,18 +17,19 @@ from shared.data.conversations.conversations import Conversations, conversation_
 from shared.data.memories.memories import memory_path
 from shared.data.people.people import People
 from shared.data.search.dense_vectors import DenseVectors
-from shared.data.search.library_index import (
-    SEARCHED_INDEX_VERSIONS,
-    list_row_ids,
-    list_segments,
-    memory_hash,
-    name_key,
+from shared.data.search.library_index import list_row_ids, memory_hash, name_key
+from shared.data.search.ranking import (
+    KeptRankings,
+    RankedRow,
+    RankedRows,
+    Ranking,
+    build_ranked_rows,
 )
 from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.ids import ConversationId, MemoryId, PersonId, UserId
 from shared.domain.memories.memory import Memory
-from shared.domain.store.vectors import Filter, Hit, MetadataValue, SparseVector
+from shared.domain.store.vectors import Filter, Hit, SparseVector
 from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
@@ -65,6 +66,7 @@ class Filters:
 
 
 NO_FILTERS = Filters()
+_Candidate = tuple[Conversation, Sequence[RankedRow]]
 
 
 @value
@@ -111,6 +113,7 @@ class Search:
         self._conversations = Conversations(documents)
         self._people = People(documents)
         self._cache = ConversationCache()
+        self._kept_rankings = KeptRankings(documents)
         self._vectors = vectors
 
     async def search_conversations(
@@ -127,26 +130,45 @@ class Search:
         return await self._complete(uid, candidates, limit)
 
     async def search_page(
-        self, uid: UserId, query: str, *, filters: Filters, offset: int, limit: int
+        self,
+        uid: UserId,
+        query: str,
+        *,
+        filters: Filters,
+        offset: int,
+        limit: int,
+        now: datetime,
     ) -> SearchResult:
         """Return the hits at an offset, best first, with how many there are; fall back as below.
 
-        All pages come from one ranking. Those who are deleted or changed since leave a gap.
-        Beyond MAX_TEXT_BYTES they come without transcript, photos and turns.
+        All pages come from the ranking of the first one, which is kept for minutes: what is stored or
+        embedded meanwhile moves no hit. One that is deleted or edited meanwhile leaves a gap. Beyond
+        MAX_TEXT_BYTES they come without transcript, photos and turns.
         """
-        rows = await self._rank(uid, query, filters, MAX_RANKED)
-        falls_back = not rows and bool(filters.people or filters.topics)
-        if falls_back:
-            telemetry.add_fields(fallback_without_filters=True)
-            others = replace(filters, people=(), topics=())
-            rows = await self._rank(uid, query, others, MAX_RANKED)
-        ids = list(rows)[offset : offset + limit]
-        candidates = await self._load_current(uid, query, rows, ids)
+        search = repr((query, filters))
+        kept = await self._kept_rankings.find(uid, search, now) if offset else None
+        ranking = kept or await self._rank_all(uid, query, filters)
+        ids = list(ranking.rows)[offset : offset + limit]
+        reading = self._load_current(uid, query, ranking.rows, ids)
+        if kept or len(ranking.rows) <= limit:
+            candidates = await reading
+        else:
+            keeping = self._kept_rankings.put(uid, search, ranking, now)
+            candidates, _ = await asyncio.gather(reading, keeping)
         return SearchResult(
             conversations=await self._complete(uid, [*_bound_texts(candidates)], limit),
-            fallback_without_filters=falls_back,
-            total=len(rows),
+            fallback_without_filters=ranking.fallback_without_filters,
+            total=len(ranking.rows),
         )
+
+    async def _rank_all(self, uid: UserId, query: str, filters: Filters) -> Ranking:
+        rows = await self._rank(uid, query, filters, MAX_RANKED)
+        if rows or not (filters.people or filters.topics):
+            return Ranking(rows=rows)
+        telemetry.add_fields(fallback_without_filters=True)
+        others = replace(filters, people=(), topics=())
+        rows = await self._rank(uid, query, others, MAX_RANKED)
+        return Ranking(rows=rows, fallback_without_filters=True)
 
     async def list_spoken(
         self,
@@ -167,7 +189,8 @@ class Search:
             names = await self._build_name_filter(uid, filters)
             vector = build_speaker_vector(speaker, await self._list_people(uid, speaker))
             hits = await self._query_newest(uid, vector, limit, filters, names)
-        rows = _group_by_conversation(sorted(hits, key=_get_start, reverse=True))
+        newest_first = sorted(hits, key=_get_start, reverse=True)
+        rows = build_ranked_rows(_group_by_conversation(newest_first))
         candidates = await self._load_with_overfetch(uid, speaker, rows, limit)
         newest = [stored for stored, _ in candidates[:limit]]
         if not with_segments:
@@ -193,9 +216,7 @@ class Search:
             filters = replace(filters, start=datetime.fromtimestamp(least, UTC))
         return hits
 
-    async def _rank(
-        self, uid: UserId, query: str, filters: Filters, limit: int
-    ) -> Mapping[ConversationId, list[Hit]]:
+    async def _rank(self, uid: UserId, query: str, filters: Filters, limit: int) -> RankedRows:
         """Return the rows of at least `limit` conversations if there are so many, best first.
 
         A greater limit adds conversations behind the others and changes no order.
@@ -220,7 +241,7 @@ class Search:
                 rows = add_support(rows)
             if len(by_words) == MAX_ROWS_PER_QUERY:
                 await self._add_crowded_out(uid, parsed_query, limit, where, rows)
-        return rows
+            return build_ranked_rows(rows)
 
     async def _query_words(
         self, uid: UserId, query: str, where: Filter
@@ -275,7 +296,7 @@ class Search:
                 return
 
     async def _complete(
-        self, uid: UserId, candidates: Sequence[tuple[Conversation, list[Hit]]], limit: int
+        self, uid: UserId, candidates: Sequence[_Candidate], limit: int
     ) -> list[FoundConversation]:
         best = sorted(candidates, key=lambda candidate: -candidate[1][0].score)[:limit]
         whole = await self._conversations.load_transcripts(uid, [stored for stored, _ in best])
@@ -333,8 +354,8 @@ class Search:
         return await self._dense_vectors.measure_nearness(uid, texts, passages)
 
     async def _load_with_overfetch(
-        self, uid: UserId, query: str, rows: Mapping[ConversationId, list[Hit]], limit: int
-    ) -> list[tuple[Conversation, list[Hit]]]:
+        self, uid: UserId, query: str, rows: RankedRows, limit: int
+    ) -> list[_Candidate]:
         """Read `limit` conversations, and OVERFETCH more where some of these are not current."""
         ids = list(rows)
         candidates = await self._load_current(uid, query, rows, ids[:limit])
@@ -347,9 +368,9 @@ class Search:
         self,
         uid: UserId,
         query: str,
-        rows: Mapping[ConversationId, list[Hit]],
+        rows: RankedRows,
         ids: Sequence[ConversationId],
-    ) -> list[tuple[Conversation, list[Hit]]]:
+    ) -> list[_Candidate]:
         paths = [conversation_path(uid, name) for name in ids]
         entries = self._cache.decode_all(await self._documents.get_many(paths))
         return [
@@ -360,9 +381,7 @@ class Search:
         ]
 
 
-def _bound_texts(
-    candidates: Iterable[tuple[Conversation, list[Hit]]],
-) -> Iterator[tuple[Conversation, list[Hit]]]:
+def _bound_texts(candidates: Iterable[_Candidate]) -> Iterator[_Candidate]:
     """Leave out the texts for which an answer has no room, before they are read."""
     free_bytes = MAX_TEXT_BYTES
     for conversation, rows in candidates:
@@ -407,26 +426,25 @@ def _group_by_conversation(hits: Sequence[Hit]) -> dict[ConversationId, list[Hit
     return rows
 
 
-def _select_rows(entry: CachedConversation, rows: Sequence[Hit], query: str) -> list[Hit]:
+def _select_rows(
+    entry: CachedConversation, rows: Sequence[RankedRow], query: str
+) -> Sequence[RankedRow]:
     """Return the rows of the stored content; while it is not indexed, rows of its text as it is.
 
     The rows meanwhile are of what was processed, or of an edit in between, whose processing was superseded.
     """
-    searched = [hit for hit in rows if hit.metadata.get("index_version") in SEARCHED_INDEX_VERSIONS]
-    current = [hit for hit in searched if hit.metadata["content_hash"] == entry.content_hash]
-    processed_hash = entry.conversation.processed_hash
-    if current or not searched or processed_hash in (None, entry.content_hash):
+    current = [row for row in rows if row.content_hash == entry.content_hash]
+    if current or entry.conversation.processed_hash in (None, entry.content_hash):
         return current
-    return list(_find_turns(entry.conversation, searched[0], query))
+    return list(_find_turns(entry.conversation, rows[0], query))
 
 
-def _find_turns(conversation: Conversation, hit: Hit, query: str) -> Iterator[Hit]:
+def _find_turns(conversation: Conversation, row: RankedRow, query: str) -> Iterator[RankedRow]:
     """Yield a row for each turn that has a word of the question."""
     terms = {term for asked in parse_query(query).query_terms for term in asked.shares}
     for number, segment in enumerate(conversation.transcript_segments):
         if not terms.isdisjoint(tokenize_in(segment.text, conversation.language)):
-            place: dict[str, MetadataValue] = {"segment": number, "window": [str(number)]}
-            yield replace(hit, metadata={**hit.metadata, "kind": "chunk", **place})
+            yield replace(row, turns=(number,))
 
 
 def _discount_summary(hit: Hit) -> Hit:
@@ -434,7 +452,6 @@ def _discount_summary(hit: Hit) -> Hit:
     return hit.with_score(hit.score * SUMMARY_WEIGHT) if is_summary else hit
 
 
-def _score_turns(rows: Sequence[Hit]) -> TurnScores:
+def _score_turns(rows: Sequence[RankedRow]) -> TurnScores:
     """Score each turn by the best of its pieces and windows; rows come best first."""
-    chunks = [hit for hit in rows if hit.metadata["kind"] == "chunk"]
-    return {segment: hit.score for hit in reversed(chunks) for segment in list_segments(hit)}
+    return {turn: row.score for row in reversed(rows) for turn in row.turns}

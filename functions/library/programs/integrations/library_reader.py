@@ -24,8 +24,6 @@ from shared.domain.tasks.action_item import ActionItem
 from shared.domain.value import value
 from shared.library.deps import IntegrationDeps
 
-MAX_SEARCH_HITS = 50
-"""The hits of a search over all its pages."""
 MAX_TEXT_BYTES = 8_388_608
 """The transcripts of one answer; further conversations come without theirs."""
 _PAGE_SIZE = 100
@@ -132,18 +130,18 @@ async def search_conversations(
     deps: IntegrationDeps, uid: UserId, body: ExternalSearchIn, max_segments: int
 ) -> SearchOut:
     time_range = await _load_range(deps, uid, body.start_date, body.end_date)
-    hits = await deps.search.search_conversations(
+    found = await deps.search.search_page(
         uid,
         body.query,
         filters=Filters(start=time_range.start, end=time_range.end),
-        limit=MAX_SEARCH_HITS,
+        offset=(body.page - 1) * body.per_page,
+        limit=body.per_page,
+        now=deps.clock.now(),
     )
-    offset = (body.page - 1) * body.per_page
-    shown_conversations = [hit.conversation for hit in hits[offset : offset + body.per_page]]
     budget = _TranscriptBudget(max_segments)
     return SearchOut(
-        conversations=[budget.to_item(hit) for hit in shown_conversations],
-        total_pages=math.ceil(len(hits) / body.per_page),
+        conversations=[budget.to_item(hit.conversation) for hit in found.conversations],
+        total_pages=math.ceil(found.total / body.per_page),
         current_page=body.page,
         per_page=body.per_page,
     )
