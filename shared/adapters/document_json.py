@@ -1,7 +1,7 @@
 """JSON of document values: lists are tagged, so that times and bytes can stand beside them."""
 
 import base64
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -23,11 +23,11 @@ def loads(text: str, field_paths: Sequence[str] | None = None) -> Any:
     return _from_tagged(value if field_paths is None else project(value, field_paths))
 
 
-class JsonFields(Mapping[str, Any]):
-    """A document's fields, decoded on first access: a cached version needs no decoding."""
+class LazyFields(Mapping[str, Any]):
+    """A document's fields, read on first access: a cached version needs no reading."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
+    def __init__(self, read: Callable[[], Mapping[str, Any]]) -> None:
+        self._read = read
 
     def __getitem__(self, name: str) -> Any:
         return self._fields[name]
@@ -42,9 +42,13 @@ class JsonFields(Mapping[str, Any]):
         return self._fields.items()
 
     @cached_property
-    def _fields(self) -> dict[str, Any]:
-        fields: dict[str, Any] = loads(self._text)
-        return fields
+    def _fields(self) -> Mapping[str, Any]:
+        return self._read()
+
+
+def loads_later(text: str) -> LazyFields:
+    """Return the fields that a text holds, decoded once somebody looks."""
+    return LazyFields(lambda: loads(text))
 
 
 def _to_tagged(value: Any) -> Any:
@@ -57,7 +61,7 @@ def _to_tagged(value: Any) -> Any:
             return ["bytes", base64.b64encode(value).decode()]
         case list() | tuple():
             return ["list", *map(_to_tagged, value)]
-        case dict() | JsonFields():
+        case dict() | LazyFields():
             return {
                 name: item if type(item) in _PLAIN_TYPES else _to_tagged(item)
                 for name, item in value.items()

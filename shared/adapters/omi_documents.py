@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from shared.adapters.document_json import LazyFields
 from shared.data.store.omi_form import OmiForm, list_marks
 from shared.domain.store.documents import Create, Delete, Document, Query, Set, Update, Write
 
@@ -74,8 +75,11 @@ def _read(form: OmiForm, document: Document | None) -> Document | None:
 
 
 def _open(form: OmiForm, document: Document) -> Document:
-    fields = form.read(document.path, document.fields)
-    return document if fields is document.fields else replace(document, fields=fields)
+    stored = document.fields
+    if isinstance(stored, LazyFields):
+        return replace(document, fields=LazyFields(lambda: form.read(document.path, stored)))
+    fields = form.read(document.path, stored)
+    return document if fields is stored else replace(document, fields=fields)
 
 
 def _leave_out(document: Document, marks: Sequence[str]) -> Document:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from shared.adapters import firestore_limits as limits
 from shared.adapters.document_changes import apply_changes
-from shared.adapters.document_json import JsonFields, dumps, loads
+from shared.adapters.document_json import dumps, loads, loads_later
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_keys import build_index_keys, count_entries
 from shared.adapters.embedded.sqlite_queries import (
@@ -123,7 +123,7 @@ class SqliteDocuments:
         for path in paths:
             limits.check_document_path(path)
         return await self._database.read(
-            lambda c: _read_documents(c, paths, JsonFields), is_brief=len(paths) <= MAX_BRIEF
+            lambda c: _read_documents(c, paths, loads_later), is_brief=len(paths) <= MAX_BRIEF
         )
 
     async def query(self, query: Query) -> list[Document]:
