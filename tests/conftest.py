@@ -76,8 +76,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> None:
     if now - config.stash.get(ARMED_AT, -ALARM_PERIOD_S) >= ALARM_PERIOD_S:
         config.stash[ARMED_AT] = now
         timeout_s = float(config.getoption("timeout") or config.getini("timeout"))
-        after_s, output = 2 * timeout_s + ALARM_PERIOD_S, config.stash[fault_handler_stderr_fd_key]
-        faulthandler.dump_traceback_later(after_s, exit=True, file=output)
+        output = config.stash[fault_handler_stderr_fd_key]
+        if timeout_s:
+            after_s = 2 * timeout_s + ALARM_PERIOD_S
+            faulthandler.dump_traceback_later(after_s, exit=True, file=output)
 
 
 def pytest_unconfigure() -> None:
