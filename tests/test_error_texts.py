@@ -39,9 +39,11 @@ def read_errors() -> Sequence[tuple[str, str]]:
 
 
 def _list_errors(tree: ast.Module) -> Iterator[ast.Call]:
-    raised = {node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and (node in raised or _read_name(node.func) in RAISED):
+    raised: set[ast.expr | None] = set()
+    for node in ast.walk(tree):  # which comes to a node before what it consists of
+        if isinstance(node, ast.Raise):
+            raised.add(node.exc)
+        elif isinstance(node, ast.Call) and (node in raised or _read_name(node.func) in RAISED):
             yield node
 
 

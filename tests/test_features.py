@@ -14,18 +14,19 @@ ID = r"[PTXCMRSUDNEGLF]\d{1,3}"
 ID_IN_NAME = re.compile(rf"_({ID})(?=_|$)", re.IGNORECASE)
 ID_IN_DOCSTRING = re.compile(rf"(?<![\w.])({ID})(?![\w.]*\w)")
 PRODUCT = ("functions", "shared", "infra", "examples")
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+DEFINED_NAME = re.compile(r"^ *(?:async )?(?:def|class) (\w+)", re.MULTILINE)
+Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
 
 def list_ids_in_names(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, Definition):
-            yield from (name.upper() for name in ID_IN_NAME.findall(node.name))
+    for name in DEFINED_NAME.findall(source):
+        yield from (feature.upper() for feature in ID_IN_NAME.findall(name))
 
 
 def list_ids_in_docstrings(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, Definition | ast.Module):
+    """List them; a source that has none anywhere is not parsed."""
+    for node in ast.walk(ast.parse(source)) if ID_IN_DOCSTRING.search(source) else ():
+        if isinstance(node, Documented):
             yield from ID_IN_DOCSTRING.findall(ast.get_docstring(node) or "")
 
 

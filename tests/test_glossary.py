@@ -1,11 +1,12 @@
 """Finding a file: a search for a phrase or usual word has its file among the first three hits."""
 
-import ast
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.test_docstrings import read_docstring
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -69,8 +70,7 @@ def load_searchable_lines() -> dict[str, list[str]]:
 
 
 def read_docstring_lines(path: Path) -> list[str]:
-    docstring = ast.get_docstring(ast.parse(path.read_text())) if path.suffix == ".py" else None
-    return to_words(docstring or "").splitlines()
+    return to_words(read_docstring(path)).splitlines() if path.suffix == ".py" else []
 
 
 def search(phrase: str) -> list[str]:
@@ -87,7 +87,7 @@ def test_a_search_finds_the_indexed_file_among_the_first_three_hits(phrase, path
 def list_usual_names() -> list[tuple[str, str]]:
     """Return what the modules say that they are also called, with their paths."""
     docstrings = {
-        name: ast.get_docstring(ast.parse((ROOT / name).read_text())) or ""
+        name: read_docstring(ROOT / name)
         for name in load_searchable_lines()
         if name.endswith(".py")
     }

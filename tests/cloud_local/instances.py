@@ -10,9 +10,10 @@ from threading import Event, Lock, Thread
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from infra.emulators.process import find_free_port, run_process
+from infra.emulators.process import attend, find_free_port
 from infra.local.routing import ROOT, EntryPoint, load_entry_points
 from infra.soak.faulty_link import FaultyLink, open_link
+from tests.e2e.fork_server import ForkedProcess
 from tests.infra.terraform.stack import build_command
 
 STARTED_AT_ONCE = 4
@@ -56,10 +57,25 @@ class Service:
         loaded = {
             "FUNCTION_TARGET": self.function.name, "FUNCTION_SOURCE": source, "PORT": str(port),
         }  # fmt: skip
-        variables = [f"{name}={value}" for name, value in {**self.environment, **loaded}.items()]
-        command = ["env", "-i", *variables, *build_command(port, self.function.name)]
         name = f"{self.function.name}-{self.count}" if self.count else self.function.name
-        return run_process(command, port=port, log=self.folder / f"{name}.log", cwd=ROOT)
+        log = self.folder / f"{name}.log"
+        return run_function({**self.environment, **loaded}, log=log)
+
+
+@contextmanager
+def run_function(
+    environment: Mapping[str, str], *, log: Path, folder: Path = ROOT
+) -> Iterator[None]:
+    """Serve the function of an environment from the code in `folder`, by the command of its container.
+
+    It starts by a fork, with nothing in its environment but what is given.
+    """
+    port = int(environment["PORT"])
+    [program, *arguments] = build_command(port, environment["FUNCTION_TARGET"])
+    command = ("-m", Path(program).name, *arguments)
+    process = ForkedProcess(environment, log, command, folder=folder)
+    with attend(process, port=port, log=log):
+        yield
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Fork server: one process that has imported the product, and starts it by a fork.
+"""Fork server: one process that has imported the product, and starts it, or one of its programs, by a fork.
 
-Two thirds of what a start costs are imports, and the tests start a hundred products. What a start prints,
-refuses and answers is the program's own; the command of `make run` is tested where a test names it.
+Two thirds of what a start costs are imports, and the tests start a hundred products and as many programs. What a start
+prints, refuses and answers is the program's own; the command of `make run` is tested where a test names it.
 """
 
 import gc
@@ -12,10 +12,12 @@ import socket
 import subprocess
 import sys
 from atexit import register
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
+from runpy import run_module
 from typing import Any
 
 from infra.local.routing import ROOT, load_entry_points
@@ -23,20 +25,42 @@ from shared.data.stores import import_store
 from shared.edge.declare.entry_points import load_place
 
 CONTROL = 0
-"""The file descriptor over which each start gets a connection of its own."""
+"""The file descriptor over which each start gets a connection of its own, beside the name of its world."""
+MAX_WORLD_BYTES = 16
+
+
+PRODUCT = ("-m", "infra.local")
 
 
 class ForkedProcess:
-    """A started program, as `subprocess.Popen` has one. Its output is in `log`."""
+    """A started program, as `subprocess.Popen` has one. What it prints is in `log`, its errors too or in `errors`.
 
-    def __init__(self, environment: Mapping[str, str], log: Path) -> None:
-        self._args = [sys.executable, "-m", "infra.local"]
+    `command` is what python is called with: `-m` or `-c`, and what follows. `folder` holds the code, and the program
+    runs in it.
+    """
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        log: Path,
+        command: Sequence[str] = PRODUCT,
+        *,
+        errors: Path | None = None,
+        folder: Path = ROOT,
+    ) -> None:
+        self._args = [sys.executable, *command]
         self.returncode: int | None = None
         self._connection, other = socket.socketpair()
         with other:
-            socket.send_fds(_start_server(), [b"."], [other.fileno()])
+            world = environment.get("KEEPSAKE_WORLD", "embedded")
+            socket.send_fds(_start_server(folder), [world.encode()], [other.fileno()])
         self._lines = self._connection.makefile("rb")
-        request = {"environment": dict(environment), "log": str(log)}
+        request = {
+            "environment": dict(environment),
+            "log": str(log),
+            "errors": str(errors or log),
+            "command": list(command),
+        }
         self._connection.sendall(json.dumps(request).encode() + b"\n")
         self.pid = int(self._lines.readline())
 
@@ -73,15 +97,16 @@ class ForkedProcess:
 
 
 @cache
-def _start_server() -> socket.socket:
-    """Start the server of this process; it ends with it. Returns its control connection."""
+def _start_server(folder: Path) -> socket.socket:
+    """Start this process's server of the code in a folder; it ends with it. Returns its control connection."""
     own, other = socket.socketpair()
     with other:
         server = subprocess.Popen(
-            [sys.executable, "-m", "tests.e2e.fork_server"],
+            [sys.executable, "-P", __file__],
             stdin=other.fileno(),
             stdout=subprocess.DEVNULL,
-            cwd=ROOT,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(folder)},
         )
 
     def stop() -> None:
@@ -92,16 +117,36 @@ def _start_server() -> socket.socket:
     return own
 
 
-def main() -> int:
-    """Serve until the control connection ends. Returns the exit code, in each process that was forked."""
+def main() -> None:
+    """Serve until the control connection ends; each process that was forked returns from it too, and ends."""
+    codes = [1]
+    register(lambda: _end(codes[-1]))  # the first, so that it is called last
+    try:
+        codes.append(_serve())
+    except SystemExit as ended:  # one without a code, or with a message
+        codes.append(ended.code if isinstance(ended.code, int) else int(bool(ended.code)))
+        raise
+
+
+def _end(code: int) -> None:
+    """End without taking apart what was imported: each object that is touched is a page that is copied."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _serve() -> int:
+    """Return the exit code, in each process."""
     _import_product()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     control = socket.socket(fileno=CONTROL)
     while True:
-        _, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        world, descriptors, _, _ = socket.recv_fds(control, MAX_WORLD_BYTES, 1)
         if not descriptors:
             return 0
+        if world == b"cloud":
+            _import_cloud()
         if os.fork() == 0:
             control.detach()
             return _run(socket.socket(fileno=descriptors[0]))
@@ -120,8 +165,18 @@ def _import_product() -> None:
                 import_store(store)
 
 
+@cache
+def _import_cloud() -> None:
+    """Import what talks to the vendors of the cloud, and what serves its functions."""
+    import_module("uvicorn.main")
+    import_module("functions_framework.aio")
+    adapters = import_module("shared.adapters.cloud")
+    for module in iter_modules(adapters.__path__, f"{adapters.__name__}."):
+        import_module(module.name)
+
+
 def _run(connection: socket.socket) -> int:
-    """Start the product and tell its number, then its exit code."""
+    """Start a program and tell its number, then its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with connection, connection.makefile("rw") as stream:
         request = json.loads(stream.readline())
@@ -131,18 +186,33 @@ def _run(connection: socket.socket) -> int:
             _, status = os.waitpid(pid, 0)
             print(os.waitstatus_to_exitcode(status), file=stream, flush=True)
             return 0
-    return _become_product(request)
+    return _become_program(request)
 
 
-def _become_product(request: Mapping[str, Any]) -> int:
+def _become_program(request: Mapping[str, Any]) -> int:
     os.environ.clear()
     os.environ.update(request["environment"])
-    with open(os.devnull, "rb") as nothing, open(request["log"], "wb") as log:  # noqa: PTH123
-        for source, number in ((nothing, 0), (log, 1), (log, 2)):
-            os.dup2(source.fileno(), number)
-    code: int = import_module("infra.local.__main__").main()
-    return code
+    places = (Path(os.devnull), Path(request["log"]), Path(request["errors"]))
+    for number, place in enumerate(places):
+        with place.open("wb" if number else "rb") as file:
+            os.dup2(file.fileno(), number)
+    if places[1] == places[2]:
+        os.dup2(1, 2)
+    return _call(*request["command"])
+
+
+def _call(kind: str, program: str, *arguments: str) -> int:
+    """Run a program as python does. Returns its exit code."""
+    if (kind, program) == PRODUCT:
+        code: int = import_module("infra.local.__main__").main()
+        return code
+    sys.argv = [program, *arguments]
+    if kind == "-m":
+        run_module(program, run_name="__main__", alter_sys=True)
+    else:
+        exec(program, {"__name__": "__main__"})  # noqa: S102 - a test's own
+    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,12 +4,13 @@ import json
 import sqlite3
 import stat
 import subprocess
-import sys
 from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from infra.local.routing import ROOT
+from tests.e2e.fork_server import ForkedProcess
 from tests.servers.openai import Script, ScriptedOpenai, scripted_openai
 
 TASKS_AND_PUSH = """
@@ -38,6 +39,7 @@ async def ask(role):
             pass
 asyncio.run(ask(sys.argv[1]))
 """
+TIMEOUT_S = 60.0
 CLOUD = {"KEEPSAKE_WORLD": "cloud", "GOOGLE_CLOUD_PROJECT": "demo", "PSEUDONYM_KEY": "p" * 32}
 TASKS = {
     "TASKS_QUEUE": "projects/demo/locations/us-central1/queues/keepsake",
@@ -49,14 +51,13 @@ def run_program(
     program: str = TASKS_AND_PUSH, *arguments: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in its own process: wiring builds once per process."""
-    return subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", program, *arguments],
-        cwd=ROOT,
-        env={"PYTHONPATH": ".", **CLOUD, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    variables = {**CLOUD, **environment}
+    with TemporaryDirectory() as folder:
+        output, errors = Path(folder, "output"), Path(folder, "errors")
+        command = ("-c", program, *arguments)
+        process = ForkedProcess(variables, output, command, errors=errors)
+        code = process.wait(TIMEOUT_S)
+        return subprocess.CompletedProcess(command, code, output.read_text(), errors.read_text())
 
 
 def test_in_the_cloud_notifications_go_by_cloud_tasks_and_fcm_t16() -> None:

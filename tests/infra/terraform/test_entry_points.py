@@ -15,9 +15,9 @@ import pytest
 
 from infra.emulators.process import find_free_port, run_server
 from infra.local.routing import ROOT, load_entry_points
+from tests.cloud_local.instances import run_function
 from tests.infra.containers.test_containers import copy_what_the_image_gets
 from tests.infra.terraform.stack import (
-    build_command,
     evaluate,
     evaluate_expressions,
     load_container,
@@ -69,10 +69,8 @@ def ask_for_health(environment: dict[str, str], app: Path) -> httpx.Response:
     """Start an entry point and ask for its health, for which it builds everything that it needs."""
     port, log = int(environment["PORT"]), app.parent / f"{environment['K_SERVICE']}.log"
     with socket.create_server(("127.0.0.1", 0)) as firestore:
-        emulator = f"FIRESTORE_EMULATOR_HOST=127.0.0.1:{firestore.getsockname()[1]}"
-        fields = [emulator, *(f"{name}={value}" for name, value in environment.items())]
-        command = ["env", "-i", *fields, *build_command(port, environment["K_SERVICE"])]
-        with run_server(command, port=port, log=log, cwd=app):
+        emulator = {"FIRESTORE_EMULATOR_HOST": f"127.0.0.1:{firestore.getsockname()[1]}"}
+        with run_function({**emulator, **environment}, log=log, folder=app):
             answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
     assert answer.is_success, log.read_text()[-3000:]
     return answer
