@@ -89,9 +89,11 @@ def main() -> int:
         _set_environment(settings, back)
         if settings.runs_speech:
             os.environ.update(prepare_speech(settings))
-        with _run_model(settings) as server:
-            with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
-                runner.run(_serve(Settings.from_env(), key, made_password, front, back, server))
+        with (
+            _run_model(settings) as server,
+            asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
+        ):
+            runner.run(_serve(Settings.from_env(), key, made_password, front, back, server))
     except (DatabaseUnusable, SettingsError, Unavailable) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2
