@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 import uvicorn
 from starlette.types import ASGIApp
-from uvicorn.loops.auto import auto_loop_factory
 
 from infra.local.accounts_endpoint import AccountsEndpoint
 from infra.local.attempts import AttemptLimits
@@ -89,11 +88,8 @@ def main() -> int:
         _set_environment(settings, back)
         if settings.runs_speech:
             os.environ.update(prepare_speech(settings))
-        with (
-            _run_model(settings) as server,
-            asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
-        ):
-            runner.run(_serve(Settings.from_env(), key, made_password, front, back, server))
+        with _run_model(settings) as server:
+            asyncio.run(_serve(Settings.from_env(), key, made_password, front, back, server))
     except (DatabaseUnusable, SettingsError, Unavailable) as error:
         print(f"keepsake: {error}", file=sys.stderr)
         return 2

@@ -88,9 +88,8 @@ async def _exchange(
     assert process.stdin
     assert process.stdout
     with suppress(ConnectionError):  # it has ended: the answer below says so
-        if not process.stdin.is_closing():  # uvloop raises another error
-            process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
-            await process.stdin.drain()
+        process.stdin.write(json.dumps(list(texts)).encode() + b"\n")
+        await process.stdin.drain()
     line = await process.stdout.readline()
     if not line.endswith(b"\n"):
         raise ModelFailed(f"the encoder's process ended with code {await process.wait()}")

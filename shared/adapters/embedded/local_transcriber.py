@@ -142,9 +142,8 @@ async def _exchange(
     assert process.stdin
     assert process.stdout
     with suppress(ConnectionError):  # it has ended: the answer below says so
-        if not process.stdin.is_closing():  # uvloop raises another error
-            process.stdin.write(json.dumps(header).encode() + b"\n" + sound)
-            await process.stdin.drain()
+        process.stdin.write(json.dumps(header).encode() + b"\n" + sound)
+        await process.stdin.drain()
     line = await process.stdout.readline()
     if line.endswith(b"\n"):
         return line
