@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice, repeat
-from typing import NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from pydantic_core import from_json
@@ -40,6 +40,7 @@ class StoredRow(NamedTuple):
     weights: bytes
     metadata: str
     kind: str | None
+    conversation_id: str | None
     created_at: float | None
 
 
@@ -61,6 +62,31 @@ class StoredRows:
         self.rows.append(row)
 
 
+class _Column:
+    """A field of all rows, each of its values kept once: a condition on it is asked of these."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._numbers: dict[str | None, int] = {}
+        self._values: list[Mapping[str, MetadataValue]] = []
+        self._rows: Positions = np.zeros(0, np.int32)
+
+    def extend(self, stored: Sequence[str | None]) -> None:
+        """Add the values of further rows, as JSON; None where a row has no such field."""
+        for text in stored:
+            if text not in self._numbers:
+                self._numbers[text] = len(self._values)
+                self._values.append({} if text is None else {self._name: from_json(text)})
+        self._rows = np.append(
+            self._rows, np.array([self._numbers[text] for text in stored], np.int32)
+        )
+
+    def match(self, condition: Any) -> Mask:
+        """Return the rows whose value meets a condition."""
+        is_met = build_filter({self._name: condition})
+        return np.fromiter(map(is_met, self._values), np.bool_, len(self._values))[self._rows]
+
+
 class ExactIndex:
     """Rows by position, in the order of arrival; `version` is the last write taken in.
 
@@ -76,8 +102,7 @@ class ExactIndex:
         self._positions: dict[str, int] = {}
         self._alive: Mask = np.zeros(0, np.bool_)
         self._created_at: Floats = np.zeros(0)
-        self._kinds: Positions = np.zeros(0, np.int32)
-        self._kind_numbers: dict[str | None, int] = {}
+        self._columns = {name: _Column(name) for name in ("kind", "conversation_id")}
         self._postings: list[Postings] = []
         self._matrices: dict[int, list[Matrix]] = {}
 
@@ -127,10 +152,10 @@ class ExactIndex:
             self._positions[row.id] = len(self._ids)
             self._ids.append(row.id)
             self._metadata.append(row.metadata)
-        numbers = [self._kind_numbers.setdefault(row.kind, len(self._kind_numbers)) for row in rows]
+        self._columns["kind"].extend([row.kind for row in rows])
+        self._columns["conversation_id"].extend([row.conversation_id for row in rows])
         times = np.array([row.created_at for row in rows], np.float64)
         self._alive = np.append(self._alive, np.ones(len(rows), np.bool_))
-        self._kinds = np.append(self._kinds, np.array(numbers, np.int32))
         self._created_at = np.append(self._created_at, times)
 
     def _select_positions(
@@ -138,7 +163,9 @@ class ExactIndex:
     ) -> list[int]:
         """Take the best few, and more where the filter leaves too few of them."""
         positions = np.flatnonzero(candidates & self._build_mask(where))
-        other_conditions = {name: condition for name, condition in where.items() if name != "kind"}
+        other_conditions = {
+            name: condition for name, condition in where.items() if name not in self._columns
+        }
         width = limit
         while True:
             best: list[int] = positions[select_best(scores[positions], width)].tolist()
@@ -179,17 +206,14 @@ class ExactIndex:
         ]
 
     def _build_mask(self, where: Filter) -> Mask:
-        """Drop rows that are dead, or of another kind or time.
+        """Drop rows that are dead, or of another kind, conversation or time.
 
-        It decides about the kind; the filter decides about the rest, for the few that come first.
+        It decides about kind and conversation; the filter decides about the rest, for the few that come first.
         """
         mask = self._alive
-        if "kind" in where:
-            kinds = [
-                {} if kind is None else {"kind": from_json(kind)} for kind in self._kind_numbers
-            ]
-            matching_kinds = list(map(build_filter({"kind": where["kind"]}), kinds))
-            mask = mask & np.array(matching_kinds, np.bool_)[self._kinds]
+        for name, column in self._columns.items():
+            if name in where:
+                mask = mask & column.match(where[name])
         bounds = where.get("created_at")
         for operator, bound in bounds.items() if isinstance(bounds, Mapping) else ():
             if operator in _BOUND_OPERATORS and isinstance(bound, int | float):

@@ -41,7 +41,7 @@ MAX_ROWS_IN_MEMORY = 250_000
 """Rows in memory over all namespaces, at about 1.5 KB each without dense values."""
 
 _SELECT_CHANGED = """
-SELECT vector, id, indices, weights, metadata, metadata -> '$.kind',
+SELECT vector, id, indices, weights, metadata, metadata -> '$.kind', metadata -> '$.conversation_id',
   iif(json_type(metadata, '$.created_at') IN ('integer', 'real'), metadata ->> '$.created_at', NULL)
 FROM vector_rows LEFT JOIN vector_dense USING (namespace, id)
 WHERE namespace = ? AND version > ? ORDER BY version, id
