@@ -27,10 +27,10 @@ KEYS = {"OPENAI_API_KEY": "sk-of-ann", "PINECONE_API_KEY": "pc-of-ann"}
 
 
 class ReadyShell(ScriptedShell):
-    """A shell on a machine whose environment files name a real domain."""
+    """A shell on a machine that has the tools, and whose environment files name a real domain."""
 
     def refuse(self, problem: str) -> None:
-        if "example.org" not in problem:
+        if "example.org" not in problem and "is missing: install it" not in problem:
             super().refuse(problem)
 
 
