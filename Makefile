@@ -42,7 +42,7 @@ test: $(VENV)/ready-dev ## Run every test in PROCESSES=3; a part whose tools are
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(PROCESSES) $(ARGS)
 
 test-models: $(VENV)/ready-dev ## Ask a real language model on a real server, and a real model of speech, installed into MODELS_DIR=.cache/models (LLAMA_SERVER=path asks another server; ARGS)
-	@$(BIN)/python -m pytest -n 0 -m real_model --timeout=900 --durations=10 tests/real_models $(ARGS)
+	@$(BIN)/python -m pytest -n 0 -m real_model --timeout=900 -o faulthandler_timeout=1000 --durations=10 tests/real_models $(ARGS)
 
 check: $(VENV)/ready-dev ## Format, lint, types, import contracts
 	@$(BIN)/ruff format --check . && $(BIN)/ruff check . && $(BIN)/mypy functions shared infra tests examples && $(BIN)/lint-imports

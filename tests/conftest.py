@@ -1,9 +1,7 @@
 """Fixtures of all tests: the asyncio backend, storage, the emulators, and the order of a run."""
 
-import faulthandler
 import gc
 import os
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import settings
 
 from infra.emulators.auth import run_auth
@@ -38,9 +35,6 @@ SLOW_PARTS = (
     "test_recipes.py",
 )
 
-ARMED_AT = pytest.StashKey[float]()
-ALARM_PERIOD_S = 60.0
-
 # What a test starts has no encoder, which costs every server a process, unless the test is about meanings.
 os.environ["EMBEDDER"] = "off"
 
@@ -63,27 +57,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     gc.freeze()  # what was imported and collected stays to the end, and need not be looked through
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> None:
-    """Let a test that cannot even be interrupted end its process, and show where every thread stands.
-
-    It has twice the time of one that can. The alarm is armed once a minute: pytest's own, armed for each test, starts a
-    thread for each, which takes as long as the test in between.
-    """
-    config, now = item.config, time.monotonic()
-    if now - config.stash.get(ARMED_AT, -ALARM_PERIOD_S) >= ALARM_PERIOD_S:
-        config.stash[ARMED_AT] = now
-        timeout_s = float(config.getoption("timeout") or config.getini("timeout"))
-        output = config.stash[fault_handler_stderr_fd_key]
-        if timeout_s:
-            after_s = 2 * timeout_s + ALARM_PERIOD_S
-            faulthandler.dump_traceback_later(after_s, exit=True, file=output)
-
-
-def pytest_unconfigure() -> None:
-    faulthandler.cancel_dump_traceback_later()
 
 
 @cache

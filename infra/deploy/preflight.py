@@ -1,9 +1,8 @@
 """Checks before a deployment changes anything: each finds one thing that is missing, and says what to do."""
 
 import re
-import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from infra.deploy.failures import DeployError
 from infra.deploy.shell import Shell
@@ -25,12 +24,10 @@ class Billing:
     account: str
 
 
-def find_local_problems(
-    target: Target, find: Callable[[str], str | None] = shutil.which
-) -> Iterator[str]:
+def find_local_problems(shell: Shell, target: Target) -> Iterator[str]:
     """List what this machine lacks, and what the environment's files leave open."""
     for tool, page in _TOOLS.items():
-        if find(tool) is None:
+        if not shell.has(tool):
             yield f"{tool} is missing: install it, {page}."
     path = f"infra/terraform/foundation/{target.environment}.tfvars"
     for name in ("domain", "alert_email"):

@@ -1,6 +1,7 @@
 """Commands of a deployment: run on this machine, or printed where a rehearsal is wanted."""
 
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -21,6 +22,9 @@ class Shell(Protocol):
 
     def succeeds(self, *command: str) -> bool:
         """Tell whether a command ends well; a rehearsal assumes an empty project: no."""
+
+    def has(self, program: str) -> bool:
+        """Tell whether this machine has a program."""
 
     def wait(self, seconds: float, reason: str) -> bool:
         """Let time pass, and say why. Returns whether it did: in a rehearsal none passes."""
@@ -62,6 +66,9 @@ class Terminal:
     def succeeds(self, *command: str) -> bool:
         return self._call(command).returncode == 0
 
+    def has(self, program: str) -> bool:
+        return shutil.which(program) is not None
+
     def wait(self, seconds: float, reason: str) -> bool:
         sys.stdout.write(f"keepsake: {reason}; waiting.\n")
         sys.stdout.flush()
@@ -90,6 +97,9 @@ class Rehearsal:
     def succeeds(self, *command: str) -> bool:
         _print_command(command, sign="?")
         return False
+
+    def has(self, program: str) -> bool:
+        return shutil.which(program) is not None
 
     def wait(self, seconds: float, reason: str) -> bool:
         return False

@@ -69,7 +69,7 @@ def deploy(
 
 def prepare(shell: Shell, target: Target) -> tuple[Billing, str]:
     """Check what can be checked, switch on the first APIs, and make the bucket of the state."""
-    for problem in find_local_problems(target):
+    for problem in find_local_problems(shell, target):
         shell.refuse(problem)
     commit = check_source(shell)
     billing = check_project(shell, target)

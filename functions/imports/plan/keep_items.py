@@ -4,7 +4,7 @@ Also called: batch import.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -82,9 +82,7 @@ async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileI
     if stored.status == "reading" and not await has_turn(uid, within_s=TURN_WAIT_S):
         return replace(stored, resumes_at=deps.clock.now() + TURN_AGAIN)  # for its task alone
     if stored.status == "reading":
-        is_large = await _is_large(deps, uid, stored.uploads[stored.read_count])
-        async with _READING_LARGE if is_large else nullcontext():
-            return await _read_upload(deps, uid, stored)
+        return await _read_upload(deps, uid, stored)
     if stored.position >= stored.batch_count:
         return await complete(deps, uid, stored)
     try:
@@ -164,13 +162,6 @@ async def keep_conversation(deps: ImportDeps, uid: UserId, fields: dict[str, Any
     await hand_in(deps, uid, imported)
 
 
-async def _is_large(deps: ImportDeps, uid: UserId, upload_id: str) -> bool:
-    try:
-        return (await get_complete(deps, uid, upload_id)).length > LARGE_BYTES
-    except (NotFound, Gone, Conflict):
-        return False
-
-
 async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
     """Read the next uploaded file, which is deleted then; one that is gone is refused.
 
@@ -181,12 +172,18 @@ async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> Fil
     upload_id = stored.uploads[stored.read_count]
     try:
         upload = await get_complete(deps, uid, upload_id)
-        data = b"".join([part async for part in iterate_content(deps.blobs, upload.parts)])
-        modified = stored.modified[stored.read_count] or upload.created_at
-        source = SourceFile(name=upload.name, data=data, modified=modified, upload_id=upload_id)
     except (NotFound, Gone, Conflict):
+        upload = None
+    async with _READING_LARGE if upload and upload.length > LARGE_BYTES else nullcontext():
         source = SourceFile(name=upload_id, data=b"", modified=stored.created_at)
-    read, _ = await read_sources(deps, uid, stored, [source])
+        if upload is not None:
+            with suppress(NotFound, Gone, Conflict):
+                data = b"".join([part async for part in iterate_content(deps.blobs, upload.parts)])
+                modified = stored.modified[stored.read_count] or upload.created_at
+                source = SourceFile(
+                    name=upload.name, data=data, modified=modified, upload_id=upload_id
+                )
+        read, _ = await read_sources(deps, uid, stored, [source])
     moved = await store_read(deps, uid, stored, read)
     await delete_upload(deps, uid, upload_id)
     return moved

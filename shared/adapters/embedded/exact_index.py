@@ -152,8 +152,8 @@ class ExactIndex:
             self._positions[row.id] = len(self._ids)
             self._ids.append(row.id)
             self._metadata.append(row.metadata)
-        self._columns["kind"].extend([row.kind for row in rows])
-        self._columns["conversation_id"].extend([row.conversation_id for row in rows])
+        for name, column in self._columns.items():
+            column.extend([getattr(row, name) for row in rows])
         times = np.array([row.created_at for row in rows], np.float64)
         self._alive = np.append(self._alive, np.ones(len(rows), np.bool_))
         self._created_at = np.append(self._created_at, times)

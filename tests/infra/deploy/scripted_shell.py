@@ -75,6 +75,9 @@ class ScriptedShell:
         self.questions.append(line)
         return not any(part in line for part in self.absent)
 
+    def has(self, program: str) -> bool:
+        return program not in self.absent
+
     def wait(self, seconds: float, reason: str) -> bool:
         self.waits.append(reason)
         return True
