@@ -44,14 +44,13 @@ async def read_notes(deps: ChatDeps, uid: UserId, message_id: MessageId) -> Show
     message = await deps.stores.messages.get(uid, message_id)
     if message.sender != "ai":
         raise NotFound("Message not found")
-    if message.notes is None and _is_awaited(deps, message):
+    profile = await deps.stores.profiles.get(uid)
+    is_forgotten = profile.has_forgotten(message.created_at)
+    if message.notes is None and not is_forgotten and _is_awaited(deps, message):
         return None
-    session, profile = await asyncio.gather(
-        deps.stores.sessions.get(uid, message.session_id), deps.stores.profiles.get(uid)
-    )
+    session = await deps.stores.sessions.get(uid, message.session_id)
     if session is None:
         raise NotFound("Chat session not found")
-    is_forgotten = profile.has_forgotten(message.created_at)
     notes = AnswerNotes() if is_forgotten or message.notes is None else message.notes
     actions, memories = await _select_open(deps, uid, notes.actions, profile)
     open_notes = AnswerNotes(
