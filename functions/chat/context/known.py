@@ -16,8 +16,9 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from functions.chat.context.citations import free_brackets
-from functions.chat.context.numbering import Numbering, build_card
+from functions.chat.context.numbering import Numbering
 from shared.domain.chats.arc import Arc
+from shared.domain.chats.card import build_card
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelFacts

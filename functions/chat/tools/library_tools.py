@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.people_tools import build_people_tools
@@ -22,6 +21,7 @@ from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search.search import Filters
+from shared.domain.chats.card import build_card
 from shared.domain.conversations.conversation import Conversation, ExtractedItem
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.conversations.own_names import list_others
