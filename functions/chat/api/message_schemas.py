@@ -189,7 +189,7 @@ def to_shown_messages_out(shown_messages: ShownMessages, language: str | None) -
 def _to_old_message_out(
     message: Message, cited: Mapping[ConversationId, Conversation], language: str | None
 ) -> MessageOut:
-    states = find_states(message.cards, cited)
+    states = find_states(message, cited)
     gone = translate(user_texts.CITED_GONE, language)
     cards = [
         replace(c, title=gone, emoji="") if states.get(c.id) == "gone" else c for c in message.cards

@@ -12,6 +12,7 @@ from functions.chat.sessions.chat_sessions import (
     resolve_session,
 )
 from shared.domain.chats.branches import build_shown_path
+from shared.domain.chats.card import list_checked
 from shared.domain.chats.chat import Message, Position, Session, build_greeting_id
 from shared.domain.chats.feedback import Feedback, Thumb
 from shared.domain.conversations.conversation import Conversation
@@ -76,7 +77,7 @@ async def list_before(
 async def _build_shown(
     deps: OpeningDeps, uid: UserId, session: Session, messages: Sequence[Message]
 ) -> ShownMessages:
-    ids = dict.fromkeys(card.id for message in messages for card in message.cards)
+    ids = dict.fromkeys(card.id for message in messages for card in list_checked(message))
     stored = await deps.stores.conversations.find_many(uid, [*ids]) if ids else ()
     cited = {conversation.id: conversation for conversation in stored}
     return ShownMessages(session=session, messages=messages, cited=cited)

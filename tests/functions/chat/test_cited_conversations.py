@@ -10,7 +10,7 @@ from shared.data.conversations.conversations import conversation_path
 from shared.data.search.library_index import LibraryIndex
 from shared.data.stores import Stores
 from shared.domain.conversations.conversation import Conversation, Speaker
-from shared.domain.ids import ConversationId, MessageId
+from shared.domain.ids import ConversationId
 from shared.domain.store.documents import Delete, Update
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
@@ -22,6 +22,7 @@ BOAT = ConversationId("c001")
 LINES = ("The boat is of oak.", "And its mast of pine.")
 LONG_LINES = (*LINES, *(f"{n}. " + "Then we spoke of the weather. " * 300 for n in range(40)))
 """They stand in parts beside their conversation."""
+ANSWER = f"users/{ADA}/messages/id0001"
 Change = Callable[[Stores, Conversation], Awaitable[object]]
 
 
@@ -121,14 +122,22 @@ async def test_what_is_gone_shows_no_title_e4(world: ChatFixture) -> None:
 
 async def test_an_answer_that_kept_no_hash_is_read_as_it_is_e4(world: ChatFixture) -> None:
     whole = await cite(world, *LINES)
-    stored = (await world.deps().stores.messages.get(ADA, MessageId("id0001"))).cards
-    cards = [
-        {"id": c.id, "created_at": c.created_at, "title": c.title, "emoji": ""} for c in stored
-    ]
-    await world.documents.write(Update(f"users/{ADA}/messages/id0001", {"cards": cards}))
+    card = {"id": BOAT, "created_at": whole.created_at, "title": "Talk 1", "emoji": ""}
+    await world.documents.write(Update(ANSWER, {"cards": [card]}))
     await correct_words(world.deps().stores, whole)
 
     answer = await read_again(world)
 
     assert "cited" not in answer["metadata"]
     assert answer["memories"][0]["structured"]["title"] == "Talk 1"
+
+
+async def test_an_id_that_came_with_a_file_hides_no_chat_e4(world: ChatFixture) -> None:
+    whole = await cite(world, *LINES)
+    card = {"created_at": whole.created_at, "title": "Talk 1", "emoji": ""}
+    cards = [{**card, "id": name} for name in ("a/../b", "", *(f"x{n}" for n in range(200)))]
+    await world.documents.write(Update(ANSWER, {"cards": cards}))
+
+    cited = (await read_again(world))["metadata"]["cited"]
+
+    assert set(cited) == {f"x{n}" for n in range(18)}
