@@ -48,6 +48,7 @@ SEARCH_DOWN = (
     "that nothing was found."
 )
 MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
+MORE_HITS = "These fit best, and there are more. Do not count them as all."
 IN_ALL = ", {total} in all"
 NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
 MAX_SPOKEN_OFFSET = 149
@@ -307,9 +308,12 @@ async def _search_conversations(
     results = zip(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
     )
-    note = FILTERS_DROPPED if search_result.fallback_without_filters else None
+    notes = [
+        *([FILTERS_DROPPED] if search_result.fallback_without_filters else []),
+        *([MORE_HITS] if search_result.total > len(hits) else []),
+    ]
     reader = _Reader(zone=zone, language=language, names=profile.all_names)
-    return _render_conversations(list(results), reader, note=note)
+    return _render_conversations(list(results), reader, note=" ".join(notes) or None)
 
 
 async def _get_memories(
