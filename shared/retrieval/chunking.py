@@ -39,12 +39,23 @@ def split_into_chunks(
 
 
 def format_turn(segment: Segment) -> str:
-    """Write a turn as people read it: the speaker, then the text."""
-    return f"{get_speaker_label(segment)}: {segment.text.strip()}"
+    """Write a turn as people read it, on one line: the speaker, then the text.
+
+    No text begins a line of another speaker, and nobody else is called as the owner is.
+    """
+    label = get_speaker_label(segment)
+    if not segment.is_user and _is_like_owner(label):
+        label = f"Speaker {label}"
+    return f"{' '.join(label.split())}: {' '.join(segment.text.split())}"
 
 
 def get_speaker_label(segment: Segment) -> str:
     return OWNER_LABEL if segment.is_user else segment.speaker
+
+
+def _is_like_owner(label: str) -> bool:
+    letters = filter(str.isalpha, label.partition(":")[0])
+    return "".join(letters).casefold() == OWNER_LABEL.casefold()
 
 
 def _split_turn(number: int, segment: Segment, people: Collection[PersonId]) -> Iterator[Chunk]:

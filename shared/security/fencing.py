@@ -5,6 +5,7 @@ A defence against prompt injection.
 Also called: spotlighting, delimiters.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -36,6 +37,11 @@ def fence_untrusted(text: str, source: Source) -> str:
     """
     source_label = escape(_disarm(" ".join(strip_invisible(str(source)).split())))
     return f'<data from="{source_label}">\n{_disarm(text)}\n</data>'
+
+
+def quote_untrusted(text: str) -> str:
+    """Quote a name or a title inside a line of ours: on one line, in marks that nothing in it can close."""
+    return json.dumps(" ".join(strip_invisible(text).split()), ensure_ascii=False)
 
 
 def _disarm(text: str) -> str:

@@ -22,6 +22,7 @@ export class Answer {
   #text = "";
   #frame = 0;
   #sources = [];
+  #cited = {}; // what became of cited conversations since, by their ids
   #status = el("p", { class: "status", role: "status" }, t("Thinking"));
   #steps = new Steps();
   #prose = el("div", { class: "prose", dir: "auto" });
@@ -73,6 +74,7 @@ export class Answer {
     if (message.metadata?.parts) this.#showParts(message.metadata.parts);
     this.node.dataset.id = message.id;
     this.#text = message.text;
+    this.#cited = message.metadata?.cited ?? {};
     this.#prose.replaceChildren(
       offerAddresses(render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message))));
     offerCode(this.#prose, this.#attempt);
@@ -174,7 +176,7 @@ export class Answer {
   }
 
   #open(id) {
-    this.#tools.read(id, { question: this.#tools.question, answer: this.#text });
+    this.#tools.read(id, { question: this.#tools.question, answer: this.#text, state: this.#cited[id] ?? "same" });
   }
 
   #streamedMarker(n) {

@@ -13,8 +13,12 @@ import { soundOf } from "./sound.js";
 import { taskBox } from "./task_line.js";
 import { throwAway } from "./throwing_away.js";
 
+const CHANGED = t("This conversation was changed after the answer was written.");
+const GONE = t("This conversation was deleted or merged after the answer was written.");
+
 /**
- * Returns `close()` and `read(id, {question, answer, segment})`; the passages that the answer cites, or that segment, are marked.
+ * Returns `close()` and `read(id, {question, answer, segment, state})`; the passages that the answer cites, or that segment, are marked.
+ * `state` is what became of a cited conversation since: "same", "changed" or "gone".
  * `onChange(id, conversation)` is called after a change, with null after a deletion, `onRestored(id)` when that was undone;
  * `onMerged(merge)` after a merge with another recording of the same talk, `onClose()` when a reader closes it.
  */
@@ -35,7 +39,7 @@ export function reader(api, { onChange, onRestored, onMerged, onClose }) {
   find("header", panel).append(iconButton("close", t("Close"), close));
   panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
 
-  async function read(id, { question = "", answer = "", segment = null } = {}) {
+  async function read(id, { question = "", answer = "", segment = null, state = "" } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
     requested = id;
     recordAddress("conversations", id);
@@ -44,9 +48,9 @@ export function reader(api, { onChange, onRestored, onMerged, onClose }) {
       const [conversation, passages, doubles] = await Promise.all([api.conversation(id), passagesFor(api, id, question), api.doubles(id).catch(() => [])]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), soundOf(api, conversation, attempt), ...doubles.map((double) => offerMerge(conversation, double)), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), ...(state === "changed" ? [el("p", { class: "hint" }, CHANGED)] : []), soundOf(api, conversation, attempt), ...doubles.map((double) => offerMerge(conversation, double)), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
     } catch (problem) {
-      if (requested === id) show(panel, t("This conversation cannot be opened"), problemLine(problem));
+      if (requested === id) show(panel, t("This conversation cannot be opened"), state && problem.status === 404 ? el("p", {}, GONE) : problemLine(problem));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
   }

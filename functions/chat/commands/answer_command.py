@@ -12,7 +12,7 @@ from functions.chat.commands.undo import undo
 from functions.chat.tools.memory_tools import write_fact
 from functions.chat.tools.recall_tools import PAUSED, RESUMED
 from shared.domain.chats.arc import Arc
-from shared.domain.chats.chat import Card
+from shared.domain.chats.card import build_card
 from shared.domain.chats.rule import MAX_CHARS, MAX_WORDS, Rule, add_rule
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.conversations.day_words import describe_time
@@ -119,7 +119,7 @@ async def _explain_memory(turn: CommandTurn, memory: Memory) -> CommandReply:
     text = f"{to_line(memory)}\n\n{origin}"
     if conversation is None:
         return CommandReply(text=text)
-    return CommandReply(text=f"{text} [1]", card=_build_card(conversation))
+    return CommandReply(text=f"{text} [1]", card=build_card(conversation))
 
 
 async def _find_conversation(turn: CommandTurn, memory: Memory) -> Conversation | None:
@@ -159,16 +159,6 @@ async def _set_recall(turn: CommandTurn, command: Command) -> CommandReply:
     recalls = RECALL_SETTINGS[command.argument]
     await turn.deps.stores.profiles.change(turn.uid, recalls_memories=recalls)
     return turn.say(RESUMED if recalls else PAUSED)
-
-
-def _build_card(conversation: Conversation) -> Card:
-    structured = conversation.structured
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=structured.title,
-        emoji=structured.emoji,
-    )
 
 
 async def _tell_incognito(turn: CommandTurn, _: Command) -> CommandReply:

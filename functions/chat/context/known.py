@@ -16,8 +16,9 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from functions.chat.context.citations import free_brackets
-from functions.chat.context.numbering import Numbering, build_card
+from functions.chat.context.numbering import Numbering
 from shared.domain.chats.arc import Arc
+from shared.domain.chats.card import build_card
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.memories.memory import Memory
 from shared.domain.models.model import ModelFacts
@@ -29,7 +30,7 @@ from shared.retrieval.question_kinds import QuestionKind
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
-from shared.security.fencing import fence_untrusted
+from shared.security.fencing import fence_untrusted, quote_untrusted
 from shared.security.visible_text import strip_invisible
 
 MAX_PASSAGE_TOKENS = 1_000
@@ -245,16 +246,16 @@ def _list_nearest_lines(documents: Mapping[int, Excerpt], zone: ZoneInfo) -> Ite
     for _, number, segment in nlargest(SHOWN_LINES, short, key=itemgetter(0)):
         day = documents[number].conversation.started_at.astimezone(zone).date()
         speaker = "" if segment.is_user else f", {segment.speaker}"
-        said = free_brackets(strip_invisible(_to_line(segment.text)))
-        yield f"> {day}{speaker}: {said} [{number}]"
+        said = free_brackets(strip_invisible(_to_line(f"{day}{speaker}: {segment.text}")))
+        yield f"> {said} [{number}]"
 
 
 def _describe(number: int, excerpt: Excerpt, zone: ZoneInfo) -> Iterator[str]:
     """Yield a line that is ours, and those that others said behind a margin, so that none looks like it."""
     conversation = excerpt.conversation
-    title = _to_line(conversation.structured.title)
+    title = conversation.structured.title
     day = write_day(conversation.started_at, zone)
-    yield f"document {number}: {', '.join(filter(None, [title, day]))}{_name_writer(conversation.app_id)}"
+    yield f"document {number}: {f'{quote_untrusted(title)}, ' if title else ''}{day}{_name_writer(conversation.app_id)}"
     for place, passage in enumerate(excerpt.passages):
         if place:
             yield f"{_MARGIN}…"
@@ -279,7 +280,7 @@ def _describe_fact(fact: Memory, zone: ZoneInfo) -> str:
 def _describe_talk(arc: Arc | None) -> Iterator[str]:
     if arc is not None and arc.summary:
         origin = describe_origin(arc.read_kinds)
-        yield f"last talk{f' ({origin})' if origin else ''}: {_to_line(arc.summary)}"
+        yield f"last talk{f' ({origin})' if origin else ''}: {quote_untrusted(arc.summary)}"
 
 
 def _name_writer(app_id: str | None) -> str:

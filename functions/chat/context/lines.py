@@ -21,7 +21,7 @@ from shared.exercises import find_exercise
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 from shared.safety.safety_score import find_step
-from shared.security.fencing import fence_untrusted
+from shared.security.fencing import fence_untrusted, quote_untrusted
 
 MAX_TOLD_INTERESTS = 5
 PAUSED = (
@@ -62,9 +62,9 @@ def build_setting_lines(profile: Profile, *, has_details: bool) -> Iterator[str]
 
 def build_name_lines(profile: Profile, app: App | None) -> Iterator[str]:
     if profile.name:
-        yield f"The owner's name: {profile.name}"
+        yield f"The owner's name: {quote_untrusted(profile.name)}"
     if app is not None and app.persona_prompt is None:
-        yield f"This chat belongs to the app {app.name!r}: {app.description!r}"
+        yield f"This chat belongs to the app {quote_untrusted(app.name)}: {quote_untrusted(app.description)}"
 
 
 def build_owner_lines(

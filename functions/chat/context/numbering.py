@@ -10,7 +10,6 @@ from itertools import count
 from typing import Self
 
 from shared.domain.chats.chat import Card, DocumentKind, FilePage, Message, NumberedDocument
-from shared.domain.conversations.conversation import Conversation
 
 Source = Card | FilePage
 _Name = tuple[DocumentKind, str, int | None]
@@ -90,15 +89,6 @@ def read_numbering(messages: Iterable[Message]) -> Numbering:
         for source in list_cited(answer):
             numbering.number(source)
     return numbering
-
-
-def build_card(conversation: Conversation) -> Card:
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=conversation.structured.title,
-        emoji=conversation.structured.emoji,
-    )
 
 
 def list_cited(answer: Message) -> Sequence[Source]:

@@ -17,6 +17,7 @@ from shared.models.argument_check import require_fit
 from shared.models.schema_forms import MAX_DESCRIPTION_CHARS
 from shared.models.schemas import read_parameters
 from shared.ports import ToolBox
+from shared.security.fencing import quote_untrusted
 from shared.security.tool_class import classify_app_tool
 from shared.security.tool_pin import strip_schema_texts
 
@@ -118,7 +119,7 @@ def _build_spec(app: App, chat_tool: ChatTool, standing: Standing) -> ToolSpec:
     given = chat_tool.given_arguments
     parameters = read_parameters(chat_tool.parameters, given=given)
     if standing == "known":
-        maker = f" (from the app {app.name})"
+        maker = f" (from the app {quote_untrusted(app.name)})"
         description = chat_tool.description[: MAX_DESCRIPTION_CHARS - len(maker)] + maker
     else:
         description = UNSEEN_DESCRIPTION.format(app=app.id)

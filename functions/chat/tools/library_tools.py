@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.people_tools import build_people_tools
@@ -22,6 +21,7 @@ from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
 from shared.arguments import Arguments, Date
 from shared.data.search.search import Filters
+from shared.domain.chats.card import build_card
 from shared.domain.conversations.conversation import Conversation, ExtractedItem
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.conversations.own_names import list_others
@@ -48,6 +48,7 @@ SEARCH_DOWN = (
     "that nothing was found."
 )
 MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
+MORE_HITS = "These fit best, and there are more. Do not count them as all."
 IN_ALL = ", {total} in all"
 NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
 MAX_SPOKEN_OFFSET = 149
@@ -307,9 +308,12 @@ async def _search_conversations(
     results = zip(
         (hit.conversation for hit in hits), map(_list_texts, packed_passages), strict=True
     )
-    note = FILTERS_DROPPED if search_result.fallback_without_filters else None
+    notes = [
+        *([FILTERS_DROPPED] if search_result.fallback_without_filters else []),
+        *([MORE_HITS] if search_result.total > len(hits) else []),
+    ]
     reader = _Reader(zone=zone, language=language, names=profile.all_names)
-    return _render_conversations(list(results), reader, note=note)
+    return _render_conversations(list(results), reader, note=" ".join(notes) or None)
 
 
 async def _get_memories(

@@ -11,11 +11,11 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from functions.chat.context.citations import Citations
-from functions.chat.context.numbering import build_card
 from functions.chat.deps import ChatDeps
 from functions.chat.tools.builtin_tool import build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared.arguments import Arguments, Date
+from shared.domain.chats.card import build_card
 from shared.domain.conversations.conversation import Conversation, Event
 from shared.domain.conversations.day_words import describe_time
 from shared.domain.conversations.own_names import build_name_key, list_others

@@ -287,7 +287,8 @@ def _format_item(item: ActionItem, zone: ZoneInfo, *, names_user: bool = False) 
     owner = f"{named}: " if item.owner != "me" or names_user else ""
     origin = describe_origin(item.read_kinds)
     details = filter(None, [f"{state}{due}", f"id {item.id}", origin])
-    return f"- {owner}{item.description} ({', '.join(details)})"
+    text = " ".join(f"{owner}{item.description}".split())  # a further line would be another task
+    return f"- {text} ({', '.join(details)})"
 
 
 def _describe_item(item: ActionItem, reader: _Reader) -> str:

@@ -21,6 +21,7 @@ from shared.domain.memories.memory import Memory
 from shared.library.deps import IntegrationDeps
 
 T = TypeVar("T")
+F = TypeVar("F", MemoriesFilter, ConversationsFilter)
 T_co = TypeVar("T_co", covariant=True)
 _PAGE_SIZE = 100
 _MAX_PAGES = 100
@@ -34,6 +35,29 @@ class ListPage(Protocol[T_co]):
 
     @property
     def next(self) -> str | None: ...
+
+
+def ask_for_one_more(filters: F) -> F:
+    """Return filters by which a list shows whether it goes on."""
+    return filters.model_copy(update={"limit": filters.limit + 1})
+
+
+async def count_memories(
+    deps: IntegrationDeps, uid: UserId, memories: MemoriesFilter
+) -> int | None:
+    """Count the whole list; None where it is of some categories."""
+    return None if memories.categories else await deps.stores.memories.count_current(uid)
+
+
+async def count_conversations(
+    deps: IntegrationDeps, uid: UserId, conversations: ConversationsFilter
+) -> int | None:
+    """Count the whole list; None where it is of some categories."""
+    if conversations.categories:
+        return None
+    start, end = await read_range(deps, uid, conversations.start_date, conversations.end_date)
+    wanted = ConversationFilter(statuses=("completed",), start=start, end=end)
+    return await deps.stores.conversation_lists.count(uid, wanted, now=deps.clock.now())
 
 
 async def list_memories(

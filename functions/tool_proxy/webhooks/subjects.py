@@ -7,6 +7,7 @@ from functions.tool_proxy.webhooks.payload import (
     build_summary_payload,
 )
 from shared.domain.apps.webhook import WebhookDelivery
+from shared.domain.chats.card import build_card
 from shared.domain.chats.chat import Card
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import NotFound
@@ -40,7 +41,7 @@ async def load_subject(
         return None
     return Subject(
         payload=build_payload(conversation, delivery.trigger),
-        card=_build_card(conversation),
+        card=build_card(conversation),
         is_complete=conversation.status == "completed",
     )
 
@@ -78,13 +79,3 @@ async def _load_conversation(deps: ToolProxyDeps, delivery: WebhookDelivery) -> 
         processed_at and processed_at.isoformat() == delivery.version
     )
     return conversation if is_same and not conversation.discarded else None
-
-
-def _build_card(conversation: Conversation) -> Card:
-    structured = conversation.structured
-    return Card(
-        id=conversation.id,
-        created_at=conversation.created_at,
-        title=structured.title,
-        emoji=structured.emoji,
-    )

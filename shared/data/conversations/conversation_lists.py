@@ -47,6 +47,9 @@ class ConversationLists:
         self._documents = documents
         self._keys = ConversationKeys(documents)
 
+    async def count(self, uid: UserId, wanted: ConversationFilter, *, now: datetime) -> int:
+        return await self._keys.read(uid, lambda keys: keys.count(wanted), now=now)
+
     async def list_page(
         self,
         uid: UserId,

@@ -8,7 +8,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 from shared import telemetry
 from shared.data.conversations.conversation_cache import CachedConversation, ConversationCache
@@ -90,7 +89,7 @@ class FoundConversation:
 class SearchResult:
     """Conversations, best first; with `fallback_without_filters`, of any people and topics.
 
-    `total` is how many there are on all pages, where pages are asked for.
+    `total` is how many were ranked: those on all pages, where pages are asked for, else a number that may be too small.
     """
 
     conversations: list[FoundConversation]
@@ -125,9 +124,13 @@ class Search:
         limit: int,
     ) -> list[FoundConversation]:
         """Return the conversations that pass the filters, best first, each once."""
+        return (await self._find(uid, query, filters, limit)).conversations
+
+    async def _find(self, uid: UserId, query: str, filters: Filters, limit: int) -> SearchResult:
         rows = await self._rank(uid, query, filters, limit)
         candidates = await self._load_with_overfetch(uid, query, rows, limit)
-        return await self._complete(uid, candidates, limit)
+        conversations = await self._complete(uid, candidates, limit)
+        return SearchResult(conversations=conversations, total=len(rows))
 
     async def search_page(
         self,
@@ -322,13 +325,12 @@ class Search:
 
         A name may be spelled in a way that was not indexed; a time has one spelling.
         """
-        search = partial(self.search_conversations, uid, query, limit=limit)
-        conversations = await search(filters=filters)
-        if conversations or not (filters.people or filters.topics):
-            return SearchResult(conversations=conversations)
+        found = await self._find(uid, query, filters, limit)
+        if found.conversations or not (filters.people or filters.topics):
+            return found
         telemetry.add_fields(fallback_without_filters=True)
-        others = await search(filters=replace(filters, people=(), topics=()))
-        return SearchResult(conversations=others, fallback_without_filters=True)
+        others = await self._find(uid, query, replace(filters, people=(), topics=()), limit)
+        return replace(others, fallback_without_filters=True)
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""

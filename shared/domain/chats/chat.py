@@ -46,12 +46,16 @@ Position = tuple[datetime, MessageId]
 
 @value
 class Card:
-    """A cited conversation as the client shows it."""
+    """A cited conversation as the client shows it.
+
+    `words_hash` is that of its words when it was cited; None where they were not at hand, or nobody kept it.
+    """
 
     id: ConversationId
     created_at: datetime
     title: str
     emoji: str
+    words_hash: str | None = None
 
 
 @value

@@ -493,6 +493,12 @@ def transcript_hash(conversation: Conversation) -> str:
     return _hash_values(hashed_values)
 
 
+def hash_words(conversation: Conversation) -> str | None:
+    """Hash what was said, whoever said it and when; None where no words are at hand. Parts need not be loaded."""
+    words = conversation.parts or [segment.text for segment in conversation.transcript_segments]
+    return _hash_values([*words]) if words else None
+
+
 def _list_segments(conversation: Conversation) -> list[Any]:
     segment_pairs = zip(conversation.transcript_segments, conversation.named_segments, strict=True)
     return [

@@ -83,7 +83,7 @@ def test_a_long_description_still_names_its_app_n3() -> None:
     description = normalise_tool(tool.spec).description
 
     assert len(description) <= 1_000
-    assert description.endswith(" (from the app Tasting)")
+    assert description.endswith(' (from the app "Tasting")')
 
 
 def test_a_tool_of_an_app_names_who_declared_it_n3() -> None:

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
+from functions.chat.tools.library_tools import FILTERS_DROPPED, MORE_HITS, build_library_tools
 from shared.data.conversations.conversations import conversation_path
 from shared.data.memories.memories import memory_path
 from shared.data.search.search import Search
@@ -295,6 +295,16 @@ async def test_a_search_whose_filters_match_nothing_is_repeated_without_them_p13
 
     assert [r["conversation_id"] for r in answer["results"]] == ["c123"]
     assert answer["note"] == FILTERS_DROPPED
+
+
+async def test_a_search_that_shows_the_best_alone_says_so_p4(world: ChatFixture) -> None:
+    await store_conversations(world, ADA, *(build_conversation(n, "Oak.") for n in range(3)))
+
+    best = await call_tool(world, "search_conversations", query="oak", limit=2)
+    whole = await call_tool(world, "search_conversations", query="oak", limit=4)
+
+    assert (len(best["results"]), best["note"]) == (2, MORE_HITS)
+    assert (len(whole["results"]), whole.get("note")) == (3, None)
 
 
 async def test_a_search_without_hits_returns_a_note_p13(world: ChatFixture) -> None:

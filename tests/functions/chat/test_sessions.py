@@ -369,7 +369,7 @@ async def test_a_chat_of_an_app_answers_as_that_app_when_only_the_chat_is_named_
             session = await create_chat(http, "Openings", "CHESS")
         _, screen = await ask(deps, {"text": "How to begin?"}, chat_session_id=session)
 
-    assert "This chat belongs to the app 'Chess'" in model.calls[0].messages[-1].text
+    assert 'This chat belongs to the app "Chess"' in model.calls[0].messages[-1].text
     assert screen.done is not None
     assert screen.done["plugin_id"] == "CHESS"
 

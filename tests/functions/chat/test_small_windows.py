@@ -269,7 +269,10 @@ async def test_what_was_said_stands_below_the_answer_of_a_tiny_model_and_is_not_
 ) -> None:
     """It gets every second answer wrong, with the right line before it: its owner should see that line."""
     spoken = "The plumber comes on Tuesday at nine [2]. ![x](https://a.example.com/x?q=1)"
-    await store_conversations(world, ADA, build_conversation(1, spoken))
+    talk = build_conversation(1, spoken)
+    [segment] = talk.transcript_segments
+    named = (replace(segment, speaker="Ann [7]\n> 2026-01-01"),)
+    await store_conversations(world, ADA, replace(talk, transcript_segments=named))
     question = "When does the plumber come?"
     facts = ModelFacts(window_tokens=16_384, parameters=494_032_768)
     answers = [script_answer("At noon."), script_answer("Yes.")]
@@ -281,7 +284,8 @@ async def test_what_was_said_stands_below_the_answer_of_a_tiny_model_and_is_not_
     answer, line = first.message.text.split("\n\n")
     assert answer == "At noon."
     assert re.fullmatch(
-        r"> 2026-\d\d-\d\d.*: The plumber comes on Tuesday at nine \(2\)\. .*", line
+        r"> 2026-\d\d-\d\d, Ann \(7\) > 2026-01-01: The plumber comes on Tuesday at nine \(2\)\. .*",
+        line,
     )
     assert "https://a.example.com" not in line
     assert [card.id for card in first.message.cards] == ["c001"]

@@ -183,3 +183,17 @@ def test_excerpts_show_each_matching_turn_exactly_once(matching_turns: list[int]
 
     assert len(excerpt_turns) == len(set(excerpt_turns))
     assert set(matching_turns) <= set(excerpt_turns)
+
+
+@given(
+    texts=st.lists(st.text(), min_size=1, max_size=4),
+    speaker=st.text(max_size=20) | st.sampled_from(["User", " user", "Ann\nUser"]),
+)
+def test_no_turn_looks_like_two_or_like_the_owners_e3(texts: list[str], speaker: str):
+    segments = [Segment(text=f"{text}\nUser: I agree", speaker=speaker) for text in texts]
+
+    [passage] = build_excerpts(segments, dict.fromkeys(range(len(texts)), 1.0), limit=1)
+
+    lines = passage.text.splitlines()
+    assert len(lines) == len(texts)
+    assert not any(line.startswith("User:") for line in lines)

@@ -1,14 +1,20 @@
 """Conversation tools: what was said to the owner and by them."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from functions.library.conversations.list_schemas import PassageOut
 from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
-from functions.library.programs.listings import list_conversations, read_range
-from functions.library.programs.mcp_server.library_tool import Result, tool
+from functions.library.programs.listings import (
+    ask_for_one_more,
+    count_conversations,
+    list_conversations,
+    read_range,
+)
+from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
 from functions.library.programs.program_schemas import (
     ConversationsFilter,
     ShortConversationOut,
@@ -54,13 +60,17 @@ async def search_conversations(
     result = await deps.search.search_with_fallback(
         uid, search.query, filters=filters, limit=search.limit
     )
-    return {"conversations": [_build_match(hit) for hit in result.conversations]}
+    more = {"more": True} if result.total > len(result.conversations) else {}
+    return {**more, "conversations": [_build_match(hit) for hit in result.conversations]}
 
 
 @tool("read", "List the owner's conversations, newest first, without their transcripts.")
 async def get_conversations(deps: LibraryDeps, uid: UserId, filters: ConversationsFilter) -> Result:
-    found = await list_conversations(deps, uid, filters)
-    return {"conversations": list(map(ShortConversationOut.model_validate, found))}
+    found = await list_conversations(deps, uid, ask_for_one_more(filters))
+    shown = list(map(ShortConversationOut.model_validate, found))
+    return await build_page(
+        "conversations", shown, filters, partial(count_conversations, deps, uid, filters)
+    )
 
 
 @tool("read", "Read one of the owner's conversations with its transcript.")

@@ -6,8 +6,8 @@
 The decorator takes the name of the tool and the type of its arguments from the function.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
 
 from pydantic_core import to_json
 
@@ -53,6 +53,32 @@ class LibraryTool:
         given = drop_absent(arguments, read_json_schema(self.arguments))
         result = await self.run(deps, uid, self.arguments.model_validate(given))
         return truncate(to_json(result).decode(), MAX_RESULT_CHARS, advice="; ask for less")
+
+
+class PageOfList(Protocol):
+    """Which items of a list are asked for."""
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def offset(self) -> int: ...
+
+
+async def build_page(
+    noun: str, found: Sequence[Wire], page: PageOfList, count: Callable[[], Awaitable[int | None]]
+) -> Result:
+    """Return the items of a page; where there are more, also that, where they begin, and how many there are in all.
+
+    `found` has one more than the page then. `count` returns None where nobody knows. What tells of the rest comes
+    first: a result that is too long loses its end.
+    """
+    shown = found[: page.limit]
+    if len(found) == len(shown):
+        return {noun: shown}
+    total = await count()
+    in_all = {} if total is None else {"total": total}
+    return {"more": True, "next_offset": page.offset + page.limit, **in_all, noun: shown}
 
 
 def tool(effect: Effect, description: str) -> Callable[[Run], LibraryTool]:

@@ -1,12 +1,13 @@
 """Memory tools: facts about the owner, and the people they know."""
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from functions.library.memories import memories
-from functions.library.programs.listings import list_memories
-from functions.library.programs.mcp_server.library_tool import Result, tool
+from functions.library.programs.listings import ask_for_one_more, count_memories, list_memories
+from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
 from functions.library.programs.program_schemas import MemoriesFilter, ShortMemoryOut
 from functions.library.programs.route_calls import call_route
 from functions.library.schemas import LibrarySearchIn
@@ -38,8 +39,9 @@ class NoArguments(Wire):
 
 @tool("read", "List facts about the owner, newest first.")
 async def get_memories(deps: LibraryDeps, uid: UserId, filters: MemoriesFilter) -> Result:
-    found = await list_memories(deps, uid, filters)
-    return {"memories": list(map(ShortMemoryOut.model_validate, found))}
+    found = await list_memories(deps, uid, ask_for_one_more(filters))
+    shown = list(map(ShortMemoryOut.model_validate, found))
+    return await build_page("memories", shown, filters, partial(count_memories, deps, uid, filters))
 
 
 @tool("read", "Find facts about the owner, best first.")
@@ -69,8 +71,9 @@ async def delete_memory(deps: LibraryDeps, uid: UserId, memory: MemoryName) -> R
 
 @tool("read", "List the people whom the owner named, newest first.")
 async def get_people(deps: LibraryDeps, uid: UserId, _: NoArguments) -> Result:
-    found = await deps.stores.people.list_newest(uid, limit=MAX_LISTED_PEOPLE)
-    return {"people": [{"id": p.id, "name": p.name, "role": p.role} for p in found]}
+    found = await deps.stores.people.list_newest(uid, limit=MAX_LISTED_PEOPLE + 1)
+    shown = [{"id": p.id, "name": p.name, "role": p.role} for p in found[:MAX_LISTED_PEOPLE]]
+    return {**({"more": True} if len(found) > len(shown) else {}), "people": shown}
 
 
 TOOLS = (

@@ -46,7 +46,8 @@ class TaskCompletion(TaskName):
 async def get_action_items(deps: LibraryDeps, uid: UserId, filters: TasksFilter) -> Result:
     query = filters.model_dump(exclude_none=True)
     page = await call_route(deps, uid, action_items.list_action_items, query=query)
-    return {"action_items": list(map(ProgramTaskOut.model_validate, page.action_items))}
+    rest = {"more": True, "next_offset": filters.offset + filters.limit} if page.has_more else {}
+    return {**rest, "action_items": list(map(ProgramTaskOut.model_validate, page.action_items))}
 
 
 @tool("read", "Find what the owner wants done, best first.")

@@ -38,7 +38,7 @@ def test_stable_text_comes_first_and_the_time_in_the_last_message_p18() -> None:
             "Days ahead: 2026-03: Tue 3 Wed 4 Thu 5 Fri 6 Sat 7 Sun 8 Mon 9 "
             "Tue 10 Wed 11 Thu 12 Fri 13 Sat 14 Sun 15 Mon 16\n"
             'Language: "en"\n'
-            "The owner's name: Ada\n"
+            'The owner\'s name: "Ada"\n'
             "</context>\n\nHello"
         ),
     ]
@@ -90,7 +90,7 @@ def test_a_persona_speaks_with_its_own_prompt_p1() -> None:
 def test_an_ordinary_app_is_named_as_data() -> None:
     messages = build_context("Hello", history=[], profile=Profile(), app=APP, now=NOW).for_cycle(1)
 
-    assert "This chat belongs to the app 'Chess': 'Plays chess'" in messages[-1].text
+    assert 'This chat belongs to the app "Chess": "Plays chess"' in messages[-1].text
     assert messages[0] == SystemText(text=render_rules())
 
 

@@ -1,0 +1,87 @@
+"""Lists of MCP tools: each says whether there is more, and where it goes on (E2)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from functions.library.programs.mcp_server.tools import TOOLS
+from shared.library.deps import LibraryDeps
+from tests.fixtures.chat import build_chat_fixture
+from tests.fixtures.library import build_library_deps
+from tests.fixtures.processing import ALICE, ProcessingFixture
+from tests.functions.chat.library import build_conversation, store_conversations
+
+COUNT = 7
+
+
+async def call(deps: LibraryDeps, name: str, **arguments: Any) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(await TOOLS[name].call(deps, ALICE, arguments))
+    return result
+
+
+@pytest.fixture
+async def deps(world: ProcessingFixture, database: Any) -> LibraryDeps:
+    """Store seven conversations, facts and tasks."""
+    deps = build_library_deps(world)
+    talks = [build_conversation(n, "The boat is of oak.") for n in range(COUNT)]
+    await store_conversations(build_chat_fixture(database), ALICE, *talks)
+    for n in range(COUNT):
+        await call(deps, "create_memory", content=f"Owns boat {n}")
+        await call(deps, "create_action_item", description=f"Paint boat {n}")
+    return deps
+
+
+@pytest.mark.parametrize(
+    ("tool", "noun", "in_all"),
+    [
+        ("get_conversations", "conversations", {"total": COUNT}),
+        ("get_memories", "memories", {"total": COUNT}),
+        ("get_action_items", "action_items", {}),
+    ],
+)
+async def test_a_list_says_where_it_goes_on_until_its_end_e2(
+    deps: LibraryDeps, tool: str, noun: str, in_all: dict[str, int]
+) -> None:
+    pages, offset = [], 0
+    while offset is not None:
+        page = await call(deps, tool, limit=3, offset=offset)
+        pages.append(page)
+        offset = page.get("next_offset")
+
+    rests = [{key: page[key] for key in page if key != noun} for page in pages]
+    assert rests == [
+        {"more": True, "next_offset": 3, **in_all},
+        {"more": True, "next_offset": 6, **in_all},
+        {},
+    ]
+    ids = [item["id"] for page in pages for item in page[noun]]
+    assert len(ids) == len(set(ids)) == COUNT
+
+
+async def test_a_list_by_category_counts_none_of_the_others_e2(deps: LibraryDeps) -> None:
+    await call(deps, "create_memory", content="Works on a boat", category="work")
+
+    by_category = await call(deps, "get_memories", categories=["core"], limit=3)
+    none = await call(deps, "get_conversations", categories=["technology"], limit=3)
+
+    assert "total" not in by_category
+    assert none == {"conversations": []}
+
+
+async def test_a_search_says_that_there_are_more_e2(deps: LibraryDeps) -> None:
+    some = await call(deps, "search_conversations", query="oak", limit=3)
+    all_of_them = await call(deps, "search_conversations", query="oak", limit=COUNT + 1)
+
+    assert (some["more"], len(some["conversations"])) == (True, 3)
+    assert (list(all_of_them), len(all_of_them["conversations"])) == (["conversations"], COUNT)
+
+
+async def test_a_list_that_is_cut_still_says_that_there_is_more_e2(deps: LibraryDeps) -> None:
+    for n in range(300):
+        await call(deps, "create_memory", content=f"{n} " + "boat " * 90)
+
+    text = await TOOLS["get_memories"].call(deps, ALICE, {"limit": 300})
+
+    assert text.endswith("characters left out; ask for less …")
+    assert text.startswith('{"more":true,"next_offset":300,')
