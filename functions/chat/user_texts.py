@@ -37,7 +37,6 @@ MODEL_BUSY = (
 STORE_DOWN = "Your chats cannot be read at the moment, so I did not answer. Please try again."
 ANSWER_EMPTY = "I have no answer to that. Could you ask in other words?"
 ANSWER_INTERRUPTED = "I was interrupted before I could answer. Please ask again."
-CITED_GONE = "Deleted or merged conversation"
 ANSWER_HAS_MORE = "There is something more for you in your chat. Please have a look."
 ANSWER_STOPPED = "You stopped me before I could answer."
 QUESTION_NOT_SAVED = (

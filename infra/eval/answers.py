@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,7 +31,7 @@ from shared.data.search.question_meaning import QuestionMeanings
 from shared.data.search.search import Search
 from shared.domain.chats.chat import Message, build_session
 from shared.domain.chats.run import RunEnded
-from shared.domain.ids import ConversationId, SessionId
+from shared.domain.ids import ConversationId, SessionId, UserId
 from shared.domain.models.model import (
     ModelCallFinished,
     ModelEvent,
@@ -43,11 +43,14 @@ from shared.domain.models.model import (
     ToolCallRequested,
     ToolResult,
     ToolSpec,
+    Urgency,
     Usage,
     UserText,
 )
 from shared.domain.models.tokens import estimate_tokens
 from shared.domain.value import value
+from shared.models.wrapped_model import WrappedModel, WrappedModels
+from shared.ports import ChatModel, Models
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
 from tests.fakes import UnmaskedModels
@@ -170,37 +173,36 @@ def _list_documents(text: str) -> list[tuple[int, str]]:
     return [*known, *((each["document"], str(each)) for each in data.get("results", []))]
 
 
-@dataclass
-class CountingModels:
-    """The models of the settings, whose calls for an answer are counted."""
+class CountingModels(WrappedModels):
+    """The models of the settings, whose calls for an answer are counted in `usage`."""
 
-    models: Any
-    usage: list[Usage] = field(default_factory=list)
+    def __init__(self, models: Models) -> None:
+        super().__init__(models)
+        self.usage: list[Usage] = []
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.models, name)
+    def for_user(
+        self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
+    ) -> ChatModel:
+        model = self._models.for_user(uid, is_masked=is_masked, chat=chat, urgency=urgency)
+        return _CountingModel(model, self.usage)
 
-    def for_user(self, *args: Any, **options: Any) -> Any:
-        return _CountingModel(self.models.for_user(*args, **options), self.usage)
 
-
-@dataclass
-class _CountingModel:
-    model: Any
-    usage: list[Usage]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.model, name)
+class _CountingModel(WrappedModel):
+    def __init__(self, model: ChatModel, usage: list[Usage]) -> None:
+        super().__init__(model)
+        self._usage = usage
 
     @asynccontextmanager
-    async def stream(self, *args: Any, **options: Any) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        async with self.model.stream(*args, **options) as events:
+    async def stream(
+        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
+    ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        async with self._model.stream(role, messages, tools) as events:
             yield self._count(events)
 
     async def _count(self, events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
         async for event in events:
             if isinstance(event, ModelCallFinished):
-                self.usage.append(event.usage)
+                self._usage.append(event.usage)
             yield event
 
 

@@ -2,8 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,16 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.models.model import (
-    ModelEvent,
-    ModelFacts,
-    ModelMessage,
-    ModelRole,
-    Prompt,
-    ToolSpec,
-    Urgency,
-)
+from shared.domain.models.model import ModelRole, Prompt, Urgency
 from shared.models.windows import count_prompt_tokens
+from shared.models.wrapped_model import WrappedModel, WrappedModels
 from shared.ports import ChatModel, Models
 
 T = TypeVar("T")
@@ -59,24 +51,15 @@ def load_tape(path: Path) -> Tape:
     return Tape(recorded["answers"], recorded["model"])
 
 
-class TapedModels:
+class TapedModels(WrappedModels):
     """The models of a server, whose answers a tape records, or plays instead of asking."""
 
     def __init__(self, models: Models, tape: Tape) -> None:
-        self._models = models
+        super().__init__(models)
         self._tape = tape
 
     def name(self, role: ModelRole) -> str:
         return self._tape.model_name if self._tape.is_played else self._models.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._models.describe(role)
-
-    def check_room(self, uid: UserId) -> None:
-        self._models.check_room(uid)
-
-    def is_short(self) -> bool:
-        return self._models.is_short()
 
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
@@ -85,21 +68,13 @@ class TapedModels:
         return _TapedModel(model, self._tape)
 
 
-class _TapedModel:
+class _TapedModel(WrappedModel):
     def __init__(self, model: ChatModel, tape: Tape) -> None:
-        self._model = model
+        super().__init__(model)
         self._tape = tape
 
     def name(self, role: ModelRole) -> str:
         return self._tape.model_name if self._tape.is_played else self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
-
-    def stream(
-        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
-    ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        return self._model.stream(role, messages, tools)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         key = self._tape.begin(prompt)

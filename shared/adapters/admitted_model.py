@@ -10,7 +10,6 @@ from shared.domain.ids import UserId
 from shared.domain.models.model import (
     AssistantTurn,
     ModelEvent,
-    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
@@ -20,6 +19,7 @@ from shared.domain.models.model import (
 )
 from shared.domain.models.tokens import estimate_tokens
 from shared.models.windows import count_prompt_tokens
+from shared.models.wrapped_model import WrappedModel, WrappedModels
 from shared.ports import ChatModel, Models
 from shared.resilience.admission import Admission
 
@@ -29,18 +29,12 @@ ANSWER_TOKENS = 500
 """What an answer is assumed to take: its length is not known before."""
 
 
-class AdmittedModels:
+class AdmittedModels(WrappedModels):
     """Any Models, each call of which waits until it is admitted, or raises ModelBusy."""
 
     def __init__(self, models: Models, admission: Admission) -> None:
-        self._models = models
+        super().__init__(models)
         self._admission = admission
-
-    def name(self, role: ModelRole) -> str:
-        return self._models.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._models.describe(role)
 
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
@@ -55,22 +49,16 @@ class AdmittedModels:
         return self._admission.is_short()
 
 
-class AdmittedModel:
+class AdmittedModel(WrappedModel):
     """The models of one user."""
 
     def __init__(
         self, model: ChatModel, admission: Admission, uid: UserId, urgency: Urgency
     ) -> None:
-        self._model = model
+        super().__init__(model)
         self._admission = admission
         self._uid = uid
         self._urgency = urgency
-
-    def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
 
     @asynccontextmanager
     async def stream(

@@ -18,7 +18,6 @@ from shared.domain.models.model import (
     AssistantTurn,
     ModelCallFinished,
     ModelEvent,
-    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
@@ -32,6 +31,7 @@ from shared.domain.models.model import (
     ToolSpec,
     Urgency,
 )
+from shared.models.wrapped_model import WrappedModel, WrappedModels
 from shared.ports import ChatModel, Models
 from shared.security.masking import (
     Change,
@@ -45,27 +45,15 @@ from shared.security.masking import (
 T = TypeVar("T")
 
 
-class MaskedModels:
+class MaskedModels(WrappedModels):
     """Models that are asked about one user's words by masking them, as settings and user want it."""
 
     def __init__(self, models: Models, *, masking: Masking, secret: bytes) -> None:
         """`secret` is the server's: without it nobody can try out what a placeholder stands for."""
-        self._models = models
+        super().__init__(models)
         self._masking = masking
         self._secret = secret
         self._spans = PrivateSpans()
-
-    def name(self, role: ModelRole) -> str:
-        return self._models.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._models.describe(role)
-
-    def check_room(self, uid: UserId) -> None:
-        self._models.check_room(uid)
-
-    def is_short(self) -> bool:
-        return self._models.is_short()
 
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
@@ -82,19 +70,13 @@ def derive_masking_key(secret: bytes, uid: UserId, chat: str = "") -> bytes:
     return hmac.digest(secret, f"masking: {uid}/{chat}".encode(), hashlib.sha256)
 
 
-class MaskedModel:
+class MaskedModel(WrappedModel):
     """Masks what a model reads, and restores what it answers before anybody else sees it."""
 
     def __init__(self, model: ChatModel, masker: Masker, *, also_local: bool) -> None:
-        self._model = model
+        super().__init__(model)
         self._masker = masker
         self._also_local = also_local
-
-    def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
 
     @asynccontextmanager
     async def stream(

@@ -9,12 +9,12 @@ import anyio
 
 from shared.domain.models.model import (
     ModelEvent,
-    ModelFacts,
     ModelMessage,
     ModelRole,
     Prompt,
     ToolSpec,
 )
+from shared.models.wrapped_model import WrappedModel
 from shared.ports import ChatModel
 
 T = TypeVar("T")
@@ -63,18 +63,12 @@ class SinglePlace:
             await self._is_free.wait()
 
 
-class _PlacedModel:
+class _PlacedModel(WrappedModel):
     """A model whose calls share the one place of its server."""
 
     def __init__(self, model: ChatModel, place: SinglePlace) -> None:
-        self._model = model
+        super().__init__(model)
         self._place = place
-
-    def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
 
 
 class UrgentModel(_PlacedModel):

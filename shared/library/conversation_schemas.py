@@ -369,6 +369,10 @@ class AudioFileOut(Wire):
 
 
 class ConversationWithSoundOut(ConversationOut):
-    """A conversation with its transcript, and the sound of it that is kept."""
+    """A conversation with its transcript, and the sound of it that is kept.
+
+    `words_hash` tells whether what was said is what an answer cited; null where no words are left.
+    """
 
     audio_files: list[AudioFileOut]
+    words_hash: str | None

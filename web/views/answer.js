@@ -22,7 +22,7 @@ export class Answer {
   #text = "";
   #frame = 0;
   #sources = [];
-  #cited = {}; // what became of cited conversations since, by their ids
+  #cards = []; // the conversations that it cites
   #status = el("p", { class: "status", role: "status" }, t("Thinking"));
   #steps = new Steps();
   #prose = el("div", { class: "prose", dir: "auto" });
@@ -74,14 +74,14 @@ export class Answer {
     if (message.metadata?.parts) this.#showParts(message.metadata.parts);
     this.node.dataset.id = message.id;
     this.#text = message.text;
-    this.#cited = message.metadata?.cited ?? {};
+    this.#cards = cards;
     this.#prose.replaceChildren(
       offerAddresses(render(message.metadata?.marked_text ?? message.text, (n) => this.#marker(n, message))));
     offerCode(this.#prose, this.#attempt);
     this.#attempt(() => linkContacts(this.#prose, this.#tools));
     if (message.chart_data) this.#draw(message.chart_data);
     else this.#chart.replaceChildren();
-    this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#cards(cards, message.metadata?.file_citations), this.#actions(message),
+    this.#foot.replaceChildren(...this.#note(message), ...changes(this.#tools.api, message, this.#attempt), ...this.#listSources(cards, message.metadata?.file_citations), this.#actions(message),
       ...(this.#tools.question ? [diagnostics(this.#tools.api, message.id)] : []));
     if (message.metadata?.voices) this.#offerOthers(message);
   }
@@ -176,7 +176,7 @@ export class Answer {
   }
 
   #open(id) {
-    this.#tools.read(id, { question: this.#tools.question, answer: this.#text, state: this.#cited[id] ?? "same" });
+    this.#tools.read(id, { question: this.#tools.question, answer: this.#text, cited: this.#cards.find((card) => card.id === id) ?? {} });
   }
 
   #streamedMarker(n) {
@@ -208,7 +208,7 @@ export class Answer {
       el("button", { type: "button", onclick: this.#tools.retry }, t("Try again")))];
   }
 
-  #cards(cards, files = []) {
+  #listSources(cards, files = []) {
     if (!cards.length) return [];
     const items = cards.map((card, at) => el("li", {}, this.#card(card, numberOf(at, files))));
     return [el("ol", { class: "sources", "aria-label": t("Sources") }, ...items)];

@@ -17,8 +17,8 @@ const CHANGED = t("This conversation was changed after the answer was written.")
 const GONE = t("This conversation was deleted or merged after the answer was written.");
 
 /**
- * Returns `close()` and `read(id, {question, answer, segment, state})`; the passages that the answer cites, or that segment, are marked.
- * `state` is what became of a cited conversation since: "same", "changed" or "gone".
+ * Returns `close()` and `read(id, {question, answer, segment, cited})`; the passages that the answer cites, or that segment, are marked.
+ * `cited` is the card of an answer that leads here.
  * `onChange(id, conversation)` is called after a change, with null after a deletion, `onRestored(id)` when that was undone;
  * `onMerged(merge)` after a merge with another recording of the same talk, `onClose()` when a reader closes it.
  */
@@ -39,7 +39,7 @@ export function reader(api, { onChange, onRestored, onMerged, onClose }) {
   find("header", panel).append(iconButton("close", t("Close"), close));
   panel.addEventListener("keydown", (event) => event.key === "Escape" && close());
 
-  async function read(id, { question = "", answer = "", segment = null, state = "" } = {}) {
+  async function read(id, { question = "", answer = "", segment = null, cited: card = null } = {}) {
     if (!panel.contains(document.activeElement)) opener = document.activeElement;
     requested = id;
     recordAddress("conversations", id);
@@ -48,9 +48,9 @@ export function reader(api, { onChange, onRestored, onMerged, onClose }) {
       const [conversation, passages, doubles] = await Promise.all([api.conversation(id), passagesFor(api, id, question), api.doubles(id).catch(() => [])]);
       const segments = conversation.transcript_segments;
       const cited = segment === null ? citedSegments(segments, passages, answer) : new Set([segments[segment]]);
-      if (requested === id) show(panel, titleOf(conversation), tools(conversation), ...(state === "changed" ? [el("p", { class: "hint" }, CHANGED)] : []), soundOf(api, conversation, attempt), ...doubles.map((double) => offerMerge(conversation, double)), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
+      if (requested === id) show(panel, titleOf(conversation), tools(conversation), ...(isChanged(card, conversation) ? [el("p", { class: "hint" }, CHANGED)] : []), soundOf(api, conversation, attempt), ...doubles.map((double) => offerMerge(conversation, double)), ...contents(conversation, cited, { name, unname, markSelf, retry, tick, keep }));
     } catch (problem) {
-      if (requested === id) show(panel, t("This conversation cannot be opened"), state && problem.status === 404 ? el("p", {}, GONE) : problemLine(problem));
+      if (requested === id) show(panel, t("This conversation cannot be opened"), card && problem.status === 404 ? el("p", {}, GONE) : problemLine(problem));
     }
     find(".cited", panel)?.scrollIntoView({ block: "center" });
   }
@@ -183,6 +183,11 @@ async function passagesFor(api, id, question) {
   if (!question) return [];
   const { items } = await api.passages(question).catch(() => ({ items: [] }));
   return items.find((hit) => hit.id === id)?.passages ?? [];
+}
+
+// Other names of who spoke, or another title, change nothing that an answer rests on.
+function isChanged(card, { words_hash: hash }) {
+  return Boolean(card?.words_hash) && card.words_hash !== hash;
 }
 
 function titleOf({ structured }) {

@@ -2576,6 +2576,7 @@ class CardOut(TypedDict):
     id: str
     created_at: str
     structured: CardStructuredOut
+    words_hash: str | None
 
 
 class CategoryGroupOut(TypedDict):
@@ -3196,6 +3197,7 @@ class ConversationWithSoundOut(TypedDict):
     transcript_segments: list[SegmentOut]
     dropped_memories: dict[str, int]
     audio_files: list[AudioFileOut]
+    words_hash: str | None
 
 
 class DailySummariesOut(TypedDict):

@@ -53,7 +53,7 @@ async def list_messages(deps: OpeningDeps, call: Call[None, MessagesQuery]) -> l
         shown = await chat_messages.list_newest(
             deps, call.uid, query.app, query.session, client_language=call.language
         )
-    listed = to_shown_messages_out(shown, call.language)
+    listed = to_shown_messages_out(shown.session, shown.messages)
     return listed if query.protocol is None else add_parts(listed, shown.session, shown.messages)
 
 

@@ -1,22 +1,16 @@
 """Messages of a chat, with every field that the app reads."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from functions.chat import user_texts
-from functions.chat.sessions.chat_messages import ShownMessages
 from shared.data.chats.answer_changes import METADATA_FIELD, load_changes
 from shared.domain.chats.branches import find_answering_run, list_versions
-from shared.domain.chats.card import find_states
 from shared.domain.chats.chart import ChartType
-from shared.domain.chats.chat import Card, FileCard, FileCitation, Message
+from shared.domain.chats.chat import Card, FileCard, FileCitation, Message, Session
 from shared.domain.chats.library_change import LibraryChange
-from shared.domain.conversations.conversation import Conversation
-from shared.domain.ids import ConversationId, MessageId
+from shared.domain.ids import MessageId
 from shared.edge.declare.schemas import Wire
-from shared.languages import translate
 
 MAX_CARDS = 5
 
@@ -27,9 +21,12 @@ class CardStructuredOut(Wire):
 
 
 class CardOut(Wire):
+    """A cited conversation; it was changed since where its own `words_hash` is another, unless this one is null."""
+
     id: str
     created_at: datetime
     structured: CardStructuredOut
+    words_hash: str | None
 
 
 class LibraryChangeOut(Wire):
@@ -83,8 +80,7 @@ class MessageOut(Wire):
     """A message; every field that a released app reads is always present.
 
     `metadata.changes` lists what an answer changed in the library, as LibraryChangeOut. In a list
-    of messages, `metadata.cited` says of cited conversations which have other words since (`changed`) and which were
-    deleted or merged (`gone`), `metadata.versions` has the ids of all versions of a message that has several, oldest
+    of messages, `metadata.versions` has the ids of all versions of a message that has several, oldest
     first, and `metadata.run` is the run that answers the newest question. Where several models answered
     at once, `metadata.voices` names them and `metadata.voice` says whose answer this is, from 0.
     `metadata.corrects` of an answer that was written again has the `id` of the first one, and the `reason`:
@@ -141,7 +137,12 @@ def to_message_out(message: Message) -> MessageOut:
 
 def _to_card_out(card: Card) -> CardOut:
     structured = CardStructuredOut(title=card.title, emoji=card.emoji)
-    return CardOut(id=card.id, created_at=card.created_at, structured=structured)
+    return CardOut(
+        id=card.id,
+        created_at=card.created_at,
+        structured=structured,
+        words_hash=card.words_hash,
+    )
 
 
 def _to_file_out(file: FileCard) -> MessageFileOut:
@@ -173,29 +174,16 @@ def _to_file_citation(citation: FileCitation) -> dict[str, Any]:
     return {"number": citation.number, "id": file.id, "name": file.name, "page": file.page}
 
 
-def to_shown_messages_out(shown_messages: ShownMessages, language: str | None) -> list[MessageOut]:
-    """Convert messages of a chat, with their versions, what became of what they cite, and the run that answers the newest."""
-    session, newest_first = shown_messages.session, shown_messages.messages
+def to_shown_messages_out(session: Session, newest_first: Sequence[Message]) -> list[MessageOut]:
+    """Convert messages of a chat, with their versions and the run that answers the newest."""
     versions = list_versions(session.forks)
-    shown = [_to_old_message_out(m, shown_messages.cited, language) for m in newest_first]
+    shown = [to_message_out(message) for message in newest_first]
     for message in shown:
         if ids := versions.get(MessageId(message.id)):
             message.metadata["versions"] = list(ids)
     if newest_first and (run_id := find_answering_run(session, newest_first[0])):
         shown[0].metadata["run"] = run_id
     return shown
-
-
-def _to_old_message_out(
-    message: Message, cited: Mapping[ConversationId, Conversation], language: str | None
-) -> MessageOut:
-    states = find_states(message, cited)
-    gone = translate(user_texts.CITED_GONE, language)
-    cards = [
-        replace(c, title=gone, emoji="") if states.get(c.id) == "gone" else c for c in message.cards
-    ]
-    metadata = {**message.metadata, "cited": states} if states else message.metadata
-    return to_message_out(replace(message, cards=tuple(cards), metadata=metadata))
 
 
 def to_message_json(message: Message) -> bytes:

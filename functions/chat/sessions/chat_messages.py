@@ -1,7 +1,7 @@
 """Messages of a chat: list, greet, report and rate them."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from functions.chat import user_texts
 from functions.chat.deps import OpeningDeps
@@ -12,12 +12,10 @@ from functions.chat.sessions.chat_sessions import (
     resolve_session,
 )
 from shared.domain.chats.branches import build_shown_path
-from shared.domain.chats.card import list_checked
 from shared.domain.chats.chat import Message, Position, Session, build_greeting_id
 from shared.domain.chats.feedback import Feedback, Thumb
-from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import AlreadyExists, Invalid, NotFound
-from shared.domain.ids import AppId, ConversationId, MessageId, SessionId, UserId
+from shared.domain.ids import AppId, MessageId, SessionId, UserId
 from shared.domain.value import value
 from shared.languages import translate
 
@@ -26,11 +24,10 @@ PAGE_SIZE = 100
 
 @value
 class ShownMessages:
-    """Messages of a chat's shown versions, newest first, the chat, and what is stored of the conversations that they cite."""
+    """Messages of a chat's shown versions, newest first, and the chat."""
 
     session: Session
     messages: Sequence[Message]
-    cited: Mapping[ConversationId, Conversation]
 
 
 async def list_newest(
@@ -51,8 +48,10 @@ async def list_newest(
         deps.stores.runs, uid, session, messages[0], now=deps.clock.now()
     ):
         messages = await _list_shown(deps, uid, session)
-    messages = messages or await _list_greeting(deps, uid, session, client_language)
-    return await _build_shown(deps, uid, session, messages)
+    return ShownMessages(
+        session=session,
+        messages=messages or await _list_greeting(deps, uid, session, client_language),
+    )
 
 
 async def _list_greeting(
@@ -71,16 +70,7 @@ async def list_before(
         raise NotFound("Message not found")
     session = await get_session(deps, uid, session_id)
     messages = await _list_shown(deps, uid, session, before_message.position)
-    return await _build_shown(deps, uid, session, messages)
-
-
-async def _build_shown(
-    deps: OpeningDeps, uid: UserId, session: Session, messages: Sequence[Message]
-) -> ShownMessages:
-    ids = dict.fromkeys(card.id for message in messages for card in list_checked(message))
-    stored = await deps.stores.conversations.find_many(uid, [*ids]) if ids else ()
-    cited = {conversation.id: conversation for conversation in stored}
-    return ShownMessages(session=session, messages=messages, cited=cited)
+    return ShownMessages(session=session, messages=messages)
 
 
 async def _list_shown(

@@ -36,7 +36,7 @@ MAX_HEADER_CHARS = 100_000
 SENSELESS_FIELD = (AttributeError, LookupError, TypeError, ValueError)
 """What the parser of fields raises for some that break their rules."""
 _REQUIRED = ("from", "date", "subject")
-MAX_FIELD_CHARS = 2_000
+MAX_FIELD_CHARS = 1_000
 """Of a field that is parsed, in time that grows with the square of it."""
 
 

@@ -19,6 +19,7 @@ from functions.library.conversations.reprocessing import (
     wait_until_processed,
 )
 from shared.data.conversations.long_transcripts import run_beside_the_loop
+from shared.domain.conversations.conversation import hash_words
 from shared.domain.ids import ConversationId
 from shared.edge.declare.common_schemas import OkOut
 from shared.edge.declare.problems import build_problem
@@ -89,7 +90,12 @@ async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationWi
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
     recordings = await deps.stores.recordings.list_of_conversation(call.uid, conversation.id)
     kept = [AudioFileOut.of(each) for each in recordings if each.parts]
-    build = partial(ConversationWithSoundOut.of, conversation, audio_files=kept)
+    build = partial(
+        ConversationWithSoundOut.of,
+        conversation,
+        audio_files=kept,
+        words_hash=hash_words(conversation),
+    )
     return await run_beside_the_loop([conversation], build)
 
 

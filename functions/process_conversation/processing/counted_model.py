@@ -4,46 +4,28 @@ However a conversation comes to be processed (handed in, imported, written to Fi
 its models are asked through this.
 """
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from typing import TypeVar
 
 from shared.data.account.quotas import Quotas
 from shared.domain.errors import QuotaExceeded, ReadingUsedUp, Unavailable
 from shared.domain.ids import UserId
-from shared.domain.models.model import (
-    ModelEvent,
-    ModelFacts,
-    ModelMessage,
-    ModelRole,
-    Prompt,
-    ToolSpec,
-)
+from shared.domain.models.model import ModelRole, Prompt
 from shared.models.windows import count_prompt_tokens
+from shared.models.wrapped_model import WrappedModel
 from shared.ports import ChatModel, Clock
 
 T = TypeVar("T")
 
 
-class CountedModel:
+class CountedModel(WrappedModel):
     """The models of one user. Answers are structured here; a stream is passed on uncounted."""
 
     def __init__(self, model: ChatModel, quotas: Quotas, uid: UserId, clock: Clock) -> None:
-        self._model = model
+        super().__init__(model)
         self._quotas = quotas
         self._uid = uid
         self._clock = clock
-
-    def name(self, role: ModelRole) -> str:
-        return self._model.name(role)
-
-    def describe(self, role: ModelRole) -> ModelFacts:
-        return self._model.describe(role)
-
-    def stream(
-        self, role: ModelRole, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec] = ()
-    ) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
-        return self._model.stream(role, messages, tools)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         """Raises ReadingUsedUp where the day's tokens do not suffice for what is read.

@@ -23,6 +23,9 @@ from tests.functions.chat.library import build_conversation, store_conversations
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
 
+SHA256_DIGITS = 64
+
+
 def open_chat(deps: ChatDeps, uid: str = ADA) -> httpx.AsyncClient:
     return open_client("chat", ROUTES, deps, build_auth_headers(uid))
 
@@ -46,6 +49,9 @@ async def test_the_answer_streams_as_frames_and_ends_with_done_p20(world: ChatFi
     assert response.content.startswith(
         b"think: Searching conversations\n\ndata: She likes__CRLF____CRLF__Lisbon[1].\n\ndone: "
     )
+    assert screen.done is not None
+    [card] = screen.done["memories"]
+    assert len(card.pop("words_hash")) == SHA256_DIGITS
     assert screen.done == {
         "id": "id0001",
         "text": "She likes\n\nLisbon.",

@@ -13,6 +13,7 @@ from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.library import BODY, CONVERSATIONS, SEGMENT, build_client
 from tests.fixtures.processing import ALICE, START
 
+SHA256_DIGITS = 64
 STORED = {
     "id": "talk",
     "created_at": "2026-03-02T09:00:00Z",
@@ -71,7 +72,9 @@ async def test_a_conversation_is_accepted_processed_and_read(world, alice):
     await world.deliver_all()
 
     assert (response.status_code, response.json()) == (202, {"id": "talk", "status": "processing"})
-    assert (await alice.get(f"{CONVERSATIONS}/talk")).json() == STORED
+    stored = (await alice.get(f"{CONVERSATIONS}/talk")).json()
+    assert len(stored.pop("words_hash")) == SHA256_DIGITS
+    assert stored == STORED
 
 
 async def test_a_processed_conversation_is_found_by_its_words_with_the_passage_and_its_segments(
