@@ -89,6 +89,6 @@ async def test_an_answer_is_scored_by_calls_words_and_what_it_cites() -> None:
     )
     assert [(r.calls, r.holds_gold, r.has_evidence, r.cites_evidence) for r in results] == [
         (1, True, True, True),
-        (2, False, True, False),
+        (2, False, False, False),
     ]
     assert "50.0 %" in render_table(results)[1]
