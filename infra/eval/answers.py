@@ -74,7 +74,10 @@ class GoldQuestion:
 
 @value
 class Result:
-    """How a question was answered: `calls` of the model that answers, and what they read and took."""
+    """How a question was answered: `calls` of the model that answers, and what they read and took.
+
+    `has_evidence` where one of the documents that it was given holds the answer: it could have cited rightly.
+    """
 
     question: GoldQuestion
     answer: str
@@ -82,7 +85,7 @@ class Result:
     tokens: int
     seconds: float
     holds_gold: bool
-    cites: bool
+    has_evidence: bool
     cites_evidence: bool
 
 
@@ -224,13 +227,13 @@ def score(question: GoldQuestion, answer: Message, *, calls: int, tokens: int, s
         tokens=tokens,
         seconds=s,
         holds_gold=measure_gold(question.answer, answer.text) >= HALF,
-        cites=bool(cited),
+        has_evidence=bool({document.id for document in answer.documents} & question.evidence),
         cites_evidence=bool(cited & question.evidence),
     )
 
 
 def render_table(results: Sequence[Result]) -> list[str]:
-    header = "questions  one call  gold words  of one call: cited rightly  calls  tokens  p50 s"
+    header = "questions  one call  gold words  of one call: evidence given  cited rightly  calls  tokens  p50 s"
     rows = [("all", results)]
     rows += [
         (name, [each for each in results if each.question.category == category])
@@ -245,7 +248,8 @@ def _render_row(name: str, results: Sequence[Result]) -> str:
     return (
         f"{name:14}{len(results):9}{_percent(len(at_once), len(results)):>10}"
         f"{_percent(sum(each.holds_gold for each in results), len(results)):>12}"
-        f"{_percent(sum(each.cites_evidence for each in at_once), len(at_once)):>28}"
+        f"{_percent(sum(each.has_evidence for each in at_once), len(at_once)):>29}"
+        f"{_percent(sum(each.cites_evidence for each in at_once), len(at_once)):>15}"
         f"{sum(each.calls for each in results) / len(results):7.2f}"
         f"{sum(each.tokens for each in results) / len(results):8.0f}"
         f"{seconds[len(seconds) // 2]:7.1f}"

@@ -87,8 +87,8 @@ async def test_an_answer_is_scored_by_calls_words_and_what_it_cites() -> None:
         category=4,
         evidence=frozenset({to_conversation_id(("p-1", 1))}),
     )
-    assert [(r.calls, r.holds_gold, r.cites_evidence) for r in results] == [
-        (1, True, True),
-        (2, False, False),
+    assert [(r.calls, r.holds_gold, r.has_evidence, r.cites_evidence) for r in results] == [
+        (1, True, True, True),
+        (2, False, False, False),
     ]
     assert "50.0 %" in render_table(results)[1]
