@@ -13,7 +13,7 @@ from shared.security.secret_names import PresentNames, find_names, match_link, m
 _GROUP = r"(?=[A-Za-z]{0,5}[0-9])[A-Za-z0-9]"
 _PAPER: Final = re.compile(
     rf"(?=(?:[A-Za-z №./-]{{0,6}}[0-9]){{4}})"
-    rf"(?:{_GROUP}{{1,6}}(?:(?:[ ./-]| № ){_GROUP}{{1,12}}){{1,6}}|{_GROUP}{{7,20}}(?:[ ./-]{_GROUP}{{2,7}}){{0,3}})"
+    rf"(?:{_GROUP}{{1,6}}(?:(?:[ ./-]| № )(?:{_GROUP}{{1,12}}|[A-Z](?=[ ./-][0-9]))){{1,6}}|{_GROUP}{{7,20}}(?:[ ./-]{_GROUP}{{2,7}}){{0,3}})"
     r"(?:[ -]?[A-Za-z]|\([0-9A]\))?(?![\w-])"
 )
 """A row of signs or groups with four digits at least, and a letter or sign that checks it."""

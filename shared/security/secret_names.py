@@ -16,7 +16,7 @@ _NAMES: Final[Mapping[str, Any]] = json.loads(
 )
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
-_GROUPS: Final = ("passwords", "codes", "keys", "logins", "papers", "recovery_phrases")
+_GROUPS: Final = ("passwords", "codes", "keys", "opaque", "logins", "papers", "recovery_phrases")
 
 PresentNames = Mapping[str, Sequence[str]]
 """The names of each group that stand somewhere in a text."""

@@ -306,7 +306,7 @@ def _join(groups: str) -> str:
 
 def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:
     text, place = separator.string, separator.start()
-    before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\")
+    before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\])")
     if not before.lower().endswith(_NAME_ENDS) or not _compile(_NAMES).search(before):
         return None
     match = _compile(_NAMED_VALUE).match(text, place)

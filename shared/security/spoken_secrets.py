@@ -17,6 +17,7 @@ from shared.security.secret_names import (
     list_links,
     match_link,
 )
+from shared.security.secrets import find_secrets
 from shared.security.spelled_numbers import match_spelled_code
 from shared.security.word_runs import find_word_runs
 
@@ -25,16 +26,19 @@ _Group = Literal["passwords", "codes", "keys"]
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
+_MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
 _SIGN: Final = re.compile(r"[!@#$%^&*+=~?]")
 _QUOTED: Final = re.compile(r"([`“„«‘「『])([^`“”„«»‘’「」『』\n]{3,60})[`”“»’」』]")
 """A password of any words, in quotation marks that none of it has."""
+_IN_QUOTES: Final = re.compile(r"[ :=]{1,3}\"((?=[^\"\n]{0,59}[0-9])[^\"\n]{4,60})\"")
 _DIGITS_AT_END: Final = re.compile(r"[0-9]{4,12}[.,;!)]?[ ]{0,3}$", re.MULTILINE)
 _WORDS_BETWEEN: Final = re.compile(
     r"(?:[^\W\d_]{1,20}:?[ ]){1,3}(?=\S{0,40}[0-9])([^\s\"'<>,;]{6,60})"
 )
+_BRACKETED: Final = re.compile(r"[ :]{0,2}[\[(【]([0-9]{4,8})[\])】]")
 _MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
 _MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
 _LOGIN_PAIR: Final = re.compile(
@@ -69,10 +73,14 @@ def find_spoken_secrets(
     for group in get_args(_Group):
         for place in find_names(plain, lowered, present[group]):
             yield from _find_values(plain, lowered, place, group)
-    for start, _ in find_names(plain, lowered, present["codes"]):
-        code = _compile_code_before().search(lowered, max(start - _NEAR_CHARS, 0), start)
+    for start, end in find_names(plain, lowered, present["codes"]):
+        code = _BRACKETED.match(plain.words, end) or _compile_code_before().search(
+            lowered, max(start - _NEAR_CHARS, 0), start
+        )
         if code:
             yield code.span(1)
+    for _, end in find_names(plain, lowered, present["opaque"]):
+        yield from _find_token(plain.words, lowered, end)
     for _, end in find_names(plain, lowered, present["logins"]):
         pair = _LOGIN_PAIR.match(plain.words, end)
         secret = pair[1].rstrip(".") if pair else ""
@@ -80,6 +88,15 @@ def find_spoken_secrets(
             yield pair.start(1), pair.start(1) + len(secret)
     yield from _find_bare_pairs(plain.words)
     yield from _find_recovery_phrases(plain.text, lowered, present["recovery_phrases"])
+
+
+def _find_token(words: str, lowered: str, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a token that nobody would say, directly behind what it is called: the words alone are said of much else."""
+    between = match_link(lowered, end)
+    start = between.end() if between else end
+    for token in find_secrets(words[start : start + _MAX_TOKEN_CHARS], kinds=("opaque_token",)):
+        if not token.start:
+            yield start, start + token.end
 
 
 def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
@@ -118,7 +135,7 @@ def _find_values(
     plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
 ) -> Iterator[tuple[int, int]]:
     """Yield the value behind a name, and further codes of a list."""
-    alone = _ALONE.match(plain.words, name[1]) if group == "passwords" else None
+    alone = _match_whole(plain.words, name[1]) if group == "passwords" else None
     span = alone.span(1) if alone else _find_value(plain, lowered, name, group)
     span = _find_spelled_code(lowered, name, group) or span
     if span is None:
@@ -129,6 +146,11 @@ def _find_values(
     while more and _is_secret(more[1], min_chars=_MIN_CHARS, is_linked=False, digits_count=True):
         yield more.span(1)
         more = _MORE_CODES.match(plain.words, more.end())
+
+
+def _match_whole(words: str, end: int) -> re.Match[str] | None:
+    """Match a password that quotation marks or the end of its line show whole."""
+    return _ALONE.match(words, end) or _IN_QUOTES.match(words, end)
 
 
 def _find_value(

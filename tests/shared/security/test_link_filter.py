@@ -121,5 +121,7 @@ def test_no_output_contains_an_image_or_a_link_to_an_unknown_url(parts: list[str
     assert not re.search(r"<[a-z/!?]|&(?:#|[a-z]+;)|\]:", output, re.IGNORECASE)
     for target in re.findall(r"\]\(([^\s)]*)", output):
         assert target in KNOWN_URLS
-    for url in re.findall(r"(?<![a-zA-Z])(?:https?://|www\.)(?:[^\s<\[\]]|\](?!\W*(?:[\s(\[<]|\Z)))*", output):
+    for url in re.findall(
+        r"(?<![a-zA-Z])(?:https?://|www\.)(?:[^\s<\[\]]|\](?!\W*(?:[\s(\[<]|\Z)))*", output
+    ):
         assert url.rstrip(".,;:!?'\")>}*_~|`") in KNOWN_URLS
