@@ -195,7 +195,7 @@ async def _resolve_events(account: Account, arguments: _EventSelection) -> list[
     page = await _fetch_events(account, arguments, arguments.event_title, MAX_MATCHES)
     if page.nextPageToken:
         raise ToolRefused("Too many events match: give start_date and end_date, or event_id.")
-    title = arguments.event_title.casefold()
+    title = (arguments.event_title or "").casefold()
     return [event for event in page.items if title in event.summary.casefold()]
 
 

@@ -17,7 +17,7 @@ from shared.security.secret_names import (
     list_links,
     match_link,
 )
-from shared.security.secrets import find_secrets
+from shared.security.secrets import Kind, find_secrets
 from shared.security.spelled_numbers import match_spelled_code
 from shared.security.word_runs import find_word_runs
 
@@ -26,6 +26,7 @@ _Group = Literal["passwords", "codes", "keys"]
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
+_TOKENS: Final[tuple[Kind, ...]] = ("opaque_token",)
 _MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
@@ -94,7 +95,7 @@ def _find_token(words: str, lowered: str, end: int) -> Iterator[tuple[int, int]]
     """Yield a token that nobody would say, directly behind what it is called: the words alone are said of much else."""
     between = match_link(lowered, end)
     start = between.end() if between else end
-    for token in find_secrets(words[start : start + _MAX_TOKEN_CHARS], kinds=("opaque_token",)):
+    for token in find_secrets(words[start : start + _MAX_TOKEN_CHARS], kinds=_TOKENS):
         if not token.start:
             yield start, start + token.end
 
