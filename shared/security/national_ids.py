@@ -1,7 +1,7 @@
 """National ids in text: numbers of persons whose form is their own and whose check digits are right.
 
 An id that is a mere row of digits with one weak check, such as the Dutch BSN, has no form here: it would be found in
-every tenth number of an order. Behind its name each is found (spoken_secrets.py).
+every tenth number of an order. Behind its name each is found (paper_numbers.py).
 
 Also called: social security numbers.
 """
