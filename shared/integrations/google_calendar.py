@@ -37,7 +37,8 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=0, max
 Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Time = Annotated[AwareDatetime, Field(description=TIME_FORM)]
 EventId = Annotated[str, Field(max_length=1_024, pattern=r"^[A-Za-z0-9_-]+$")]
-Addresses = Annotated[tuple[Annotated[str, Field(max_length=254)], ...], Field(max_length=50)]
+Address = Annotated[str, Field(max_length=254, pattern=r"^[^\s@,;<>]+@[^\s@,;<>]+$")]
+Addresses = Annotated[tuple[Address, ...], Field(max_length=50)]
 
 
 class GetCalendarEvents(Arguments):
@@ -72,6 +73,12 @@ class _EventSelection(Arguments):
     start_date: Date = None
     end_date: Date = None
 
+    @model_validator(mode="after")
+    def _check_choice(self) -> "_EventSelection":
+        if not (self.event_id or self.event_title):
+            raise ValueError("Give event_id or event_title. Call get_calendar_events for the ids")
+        return self
+
 
 class UpdateCalendarEvent(_EventSelection):
     """Change one event; name it by event_id, or by event_title and perhaps the dates it lies between."""
@@ -84,6 +91,12 @@ class UpdateCalendarEvent(_EventSelection):
     add_attendees: Addresses = ()
     remove_attendees: Addresses = ()
     set_attendees: Addresses | None = None
+
+    @model_validator(mode="after")
+    def _check_changes(self) -> "UpdateCalendarEvent":
+        if not self.model_dump(exclude={*_EventSelection.model_fields}, exclude_defaults=True):
+            raise ValueError("update_calendar_event needs something to change")
+        return self
 
 
 class DeleteCalendarEvent(_EventSelection):
@@ -150,8 +163,6 @@ async def _update_event(account: Account, arguments: UpdateCalendarEvent) -> str
         return _format_choices(matches, "change")
     [event] = matches
     changes = _build_changes(arguments, event)
-    if not changes:
-        raise ToolRefused("update_calendar_event needs something to change.")
     url = _build_event_url(event.id)
     request = ServiceRequest(method="PATCH", url=url, query={"sendUpdates": "all"}, body=changes)
     changed_event = await account.send(request, _Event)
@@ -181,12 +192,10 @@ async def _resolve_events(account: Account, arguments: _EventSelection) -> list[
         except ServiceItemNotFound:
             return []
         return [event] if event.status != "cancelled" else []
-    if not arguments.event_title:
-        raise ToolRefused("Give event_id or event_title. Call get_calendar_events for the ids.")
     page = await _fetch_events(account, arguments, arguments.event_title, MAX_MATCHES)
     if page.nextPageToken:
         raise ToolRefused("Too many events match: give start_date and end_date, or event_id.")
-    title = arguments.event_title.casefold()
+    title = (arguments.event_title or "").casefold()
     return [event for event in page.items if title in event.summary.casefold()]
 
 

@@ -1,12 +1,13 @@
 """Isolated reading: a file is parsed in a process of its own, and its seconds are taken from its owner's day."""
 
+import math
 from collections.abc import Callable
 from datetime import timedelta
 from math import ceil
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from shared.domain.ids import UserId
-from shared.resilience.isolation import LimitReached, Limits, run_isolated
+from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, run_isolated
 
 if TYPE_CHECKING:
     from shared.data.account.quotas import Quotas
@@ -29,14 +30,28 @@ class ReadingDeps(Protocol):
     def clock(self) -> "Clock": ...
 
 
-async def read_isolated(deps: ReadingDeps, uid: UserId, read: Callable[[], T], limits: Limits) -> T:
-    """Call `read`; one second is taken before, what else it took is counted behind it.
+async def read_isolated(
+    deps: ReadingDeps,
+    uid: UserId,
+    read: Callable[[], T],
+    limits: Limits,
+    *,
+    is_slow: bool = False,
+    long_within_s: float = math.inf,
+) -> T:
+    """Call `read` as run_isolated() does; one second is taken before, what else it took is counted behind it.
 
-    Raises QuotaExceeded, LimitReached, and what `read` raises.
+    Raises QuotaExceeded, LimitReached, LongTurnTaken, and what `read` raises.
     """
     await deps.quotas.take(uid, "file_seconds", now=deps.clock.now())
     try:
-        content, seconds = await run_isolated(read, limits, uid)
+        content, seconds = await run_isolated(
+            read, limits, uid, is_slow=is_slow, long_within_s=long_within_s
+        )
+    except LongTurnTaken:
+        if is_slow:  # nothing was tried
+            await deps.quotas.give_back(uid, "file_seconds", now=deps.clock.now())
+        raise
     except LimitReached:
         await _count(deps, uid, LIMIT_PRICE * limits.cpu_s)
         raise

@@ -14,8 +14,15 @@ from shared.security.link_filter import LinkFilter, extract_urls
 from shared.security.visible_text import strip_invisible
 
 _IMAGE = "!["
-_MAY_BE_LIVE = re.compile(r"\]\s*[(:]|!\[|(?:https?|ftp):|www\.|<[a-z/!?][^>]*=", re.IGNORECASE)
-"""Links, images and tags with attributes; a text that has none is shown as it is written."""
+_MAY_BE_LIVE = re.compile(
+    r"\]\s*[(:]|!\[|(?:https?|ftp):|www\.|<[a-z/!?][^>]*=|<(?:script|style|[a-z][a-z0-9+.-]{1,31}:)"
+    r"|&(?:#|(?!(?:amp|lt|gt|quot|apos|nbsp);)[a-z][a-z0-9]{1,31};)",
+    re.IGNORECASE,
+)
+"""Links, images, tags that load or run something, and signs of an address that are written as entities.
+
+A text that has none is shown as it is written.
+"""
 
 
 def clean_output(content: Any, data: Mapping[str, Any]) -> Any:

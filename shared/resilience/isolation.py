@@ -3,6 +3,7 @@
 Also called: sandbox, subprocess.
 """
 
+import math
 import resource
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -44,23 +45,35 @@ class LimitReached(Exception):
     """Reading took more than the limits; the text says what, for people."""
 
 
-async def run_isolated(read: Callable[[], T], limits: Limits, owner: str) -> tuple[T, float]:
+class LongTurnTaken(Exception):
+    """Reading needs more than a first try, and another file is read for long."""
+
+
+async def run_isolated(
+    read: Callable[[], T],
+    limits: Limits,
+    owner: str,
+    *,
+    is_slow: bool = False,
+    long_within_s: float = math.inf,
+) -> tuple[T, float]:
     """Call `read` in another process, two at once and one of each owner, who waits behind their own alone.
 
     A few owners of slow files hold up no small one: each is tried for a second first, and one is read for longer at a time.
-    Returns what it returns, and how many seconds of processor time it took. Waiting for others counts as no time of this one.
-    Raises LimitReached, and what `read` raises.
+    What `is_slow` was tried before. Returns what it returns, and how many seconds of processor time it took. Waiting for others
+    counts as no time of this one. Raises LimitReached, LongTurnTaken for who would wait longer, and what `read` raises.
     """
-    first_s = min(limits.first_cpu_s, limits.cpu_s)
+    first_s = 0.0 if is_slow else min(limits.first_cpu_s, limits.cpu_s)
     try:
         async with _take_turn(owner):
             try:
-                async with _get_limiter():
-                    return await _run(read, replace(limits, cpu_s=first_s))
+                if not is_slow:
+                    async with _get_limiter():
+                        return await _run(read, replace(limits, cpu_s=first_s))
             except anyio.BrokenWorkerProcess:
                 if first_s == limits.cpu_s:
                     raise
-            async with _get_long(), _get_limiter():
+            async with _take_long_turn(long_within_s), _get_limiter():
                 content, seconds = await _run(read, limits)
             return content, first_s + seconds
     except TimeoutError as error:
@@ -124,6 +137,20 @@ def _get_limiter() -> CapacityLimiter:
         limiter = CapacityLimiter(MAX_PROCESSES)
         _limiter.set(limiter)
         return limiter
+
+
+@asynccontextmanager
+async def _take_long_turn(within_s: float) -> AsyncIterator[None]:
+    """Wait until no file is read for long. Raises LongTurnTaken."""
+    long = _get_long()
+    with anyio.move_on_after(within_s) as waiting:
+        await long.acquire()
+    if waiting.cancelled_caught:
+        raise LongTurnTaken
+    try:
+        yield
+    finally:
+        long.release()
 
 
 def _get_long() -> anyio.Lock:

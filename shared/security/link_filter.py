@@ -16,9 +16,11 @@ _MAX_URL_CHARS = 2_048
 _SCHEME = r"(?<![a-z])(?:(?:https?|ftp):(?:\\?/){2}|www\.)"
 """Clients recognise no address inside a word."""
 _URL = rf"{_SCHEME}(?:(?!{_SCHEME})[^\s<\[\]]){{0,{_MAX_URL_CHARS}}}"
+_CLOSING = r"\][\].,;:!?'\")>}*_~|`]{0,64}+"
+"""Brackets and signs behind an address: where more than a space follows, clients take them for a part of it."""
 _TARGET = rf"\]\([^\s<>()\[\]]{{0,{_MAX_URL_CHARS}}}"
 _UNDECIDED = (
-    rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_TARGET}|{_URL}|<|&[a-z]{{0,31}}"
+    rf"(?:!|!\[[\d, ]{{0,40}}\]?|\]|{_TARGET}|{_URL}(?:{_CLOSING})?|<|&[a-z]{{0,31}}"
     r"|(?<![a-z])(?:h|ht|htt|https?|(?:https?|ftp):\\?/?\\?|f|ft|ftp|w|ww|www))\Z"
 )
 """Ends of a text that the next piece may turn into a link or markup."""
@@ -27,7 +29,7 @@ _DECIDABLE = (
     r"|(?P<image>!\[)"
     rf"|(?P<target>{_TARGET})(?=(?P<after_target>[\s\S])?)"
     r"|(?P<definition>\]:)"
-    rf"|(?P<url>{_URL})(?=(?P<next>[\s\S])?)"
+    rf"|(?P<url>{_URL})(?=(?P<next>{_CLOSING}[^\s(\[<]|[\s\S])?)"
     r"|(?P<markup><(?=[a-z/!?])|&(?=#|[a-z]{2,31};))"
 )
 _STREAM_PATTERN = re.compile(rf"(?P<undecided>{_UNDECIDED})|{_DECIDABLE}", re.IGNORECASE)

@@ -13,8 +13,10 @@ from typing import Final, Literal
 from shared.domain.value import positional_value
 from shared.security import secrets
 from shared.security.national_ids import find_national_ids
+from shared.security.paper_numbers import find_paper_numbers
 from shared.security.phone_numbers import find_phone_numbers, find_spoken_numbers
 from shared.security.plain_form import PlainForm, read_plain
+from shared.security.secret_names import list_present
 from shared.security.spelled_emails import find_spelled_emails
 from shared.security.spelled_numbers import find_spelled_numbers
 from shared.security.spoken_secrets import find_spoken_secrets
@@ -98,14 +100,23 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
         if kind == "secret" and not _is_written_out(text, secret):
             continue
         yield PrivateSpan(secret.start, secret.end, kind)
-    for span in find_spoken_secrets(plain):
-        yield PrivateSpan(*span, "secret")
+    lowered = plain.text.lower()
+    yield from _find_named(plain, lowered.replace("’", "'"))
     for span in (*_find_emails(text), *find_spelled_emails(text)):
         yield PrivateSpan(*span, "email")
     if plain.words != plain.text and "@" in plain.text:
         for match in _SPACELESS_EMAIL.finditer(plain.text):
             yield PrivateSpan(*match.span(), "email")
-    yield from _find_numbers(plain)
+    yield from _find_numbers(plain, lowered)
+
+
+def _find_named(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
+    """Yield what a name before it tells."""
+    present = list_present(lowered)
+    for span in find_paper_numbers(plain, lowered, present):
+        yield PrivateSpan(*span, "id")
+    for span in find_spoken_secrets(plain, lowered, present):
+        yield PrivateSpan(*span, "secret")
 
 
 def _find_emails(text: str) -> Iterator[tuple[int, int]]:
@@ -118,16 +129,16 @@ def _find_emails(text: str) -> Iterator[tuple[int, int]]:
             yield local.start(), domain.end()
 
 
-def _find_numbers(plain: PlainForm) -> Iterator[PrivateSpan]:
+def _find_numbers(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
     for match in _BARE_ACCOUNT.finditer(plain.words):
         if secrets.is_iban(f"PL{match[0]}"):
             yield PrivateSpan(*match.span(), "iban")
-    for span in find_national_ids(plain.words, plain.text):
+    for span in find_national_ids(plain.words):
         yield PrivateSpan(*span, "id")
     numbers = _GOODS.sub(lambda goods: "x" * len(goods[0]), plain.words)
     for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):
         yield PrivateSpan(*span, "phone")
-    for span in find_spelled_numbers(plain, plain.text.lower()):
+    for span in find_spelled_numbers(plain, lowered):
         yield PrivateSpan(*span, "phone")
 
 

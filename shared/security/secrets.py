@@ -43,7 +43,7 @@ CREDENTIALS: Final[frozenset[Kind]] = frozenset(
 _NAMES = (
     r"(?i)(?:pass(?:word|wd|phrase|code)|(?:\b|_)pass|pwd|secret|api[_-]?token|token"
     r"|(?:api|access|account|auth|secret|private|signing|encryption|master|shared|session)[_-]?"
-    r"(?:access[_-]?)?(?:key|id|token|secret)|secret[_-]?key[_-]?base|credentials?|[?&](?:key|sig|signature|code|auth))\Z"
+    r"(?:access[_-]?)?(?:key|id|token|secret)|secret[_-]?key[_-]?base|credentials?|[?&](?:x-[a-z]{3,5}-)?(?:key|sig|signature|code|auth))\Z"
 )
 _NAME_ENDS = (
     *(
@@ -65,10 +65,94 @@ _NAME_ENDS = (
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
 _WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·\n-")
+_KEY_BEGINNINGS: Final = (
+    *(
+        "sk",
+        "pk",
+        "rk",
+        "whsec",
+        "ghp",
+        "gho",
+        "ghu",
+        "ghs",
+        "ghr",
+        "github_pat",
+        "xox[abeprs]",
+        "xapp",
+    ),
+    *(
+        "glpat",
+        "gldt",
+        "glrt",
+        "glptt",
+        "npm",
+        "pypi",
+        "hf",
+        "gsk",
+        "xai",
+        "pplx",
+        "pcsk",
+        "shp(?:at|ca|pa|ss)",
+    ),
+    *(
+        "do[opr]_v1",
+        "lin_api",
+        "ntn",
+        "r8",
+        "tvly",
+        "ks_mcp",
+        "ks_dev",
+        "ks_oac",
+        "ks_oat",
+        "ks_ort",
+    ),
+    *(
+        "omi_mcp",
+        "omi_dev",
+        "dckr_[po]at",
+        "figdr?",
+        "glsa",
+        "pscale_[a-z]{2,6}",
+        "sntry[su]",
+        "PMAK",
+        "NRAK",
+    ),
+    *("NRJS", "HRKU", "nvapi", "rubygems", "lsv2_[ps][tk]", "xkeysib", "duffel_(?:live|test)"),
+    *("AGE-SECRET-KEY", "sq0(?:atp|csp)"),
+)
+"""What stands before a key and a `_` or `-`."""
+_LONG_KEY_BEGINNINGS: Final = (
+    *(
+        "dapi",
+        r"dp\.[a-z]{2,5}\.",
+        r"pat[A-Za-z0-9]{14}\.",
+        "secret_",
+        "key-",
+        "pul-",
+        "re_",
+        "sbp_",
+        "sgp_",
+    ),
+    *(
+        "ops_",
+        "rnd_",
+        "vcp_",
+        "nfp_",
+        "phx_",
+        "fm[12]_",
+        "glc_",
+        "EZ[AT]K",
+        "LTAI",
+        "AKID",
+        "EAA[A-Z]",
+    ),
+)
+"""What words and ids begin with, too: only a long row of letters and digits behind it is a key."""
 # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
 _NAMED_VALUE = (
     r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
     r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
+    r"|>(?P<element>[^\s<>]{4,200})</"
     r"|=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
     r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
     r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
@@ -77,16 +161,18 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
     "private_key": (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
         r"(?:-----END [A-Z0-9 ]{0,50}-----|\Z)"
+        r"|PuTTY-User-Key-File-[0-9]:[\s\S]*?(?:Private-MAC: [0-9a-f]{1,64}|\Z)"
     ),
     "jwt": (r"(?a)eyJ(?<![\w-]eyJ)[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?"),
     # Slack, Stripe, OpenAI and Anthropic, webhooks, GitHub, GitLab, AWS, Google, and others that
     # document a prefix: their own secret scanners find them by it.
     "api_key": (
         r"(?a)(?<![A-Za-z0-9])(?:"
-        r"(?:sk|pk|rk|whsec|ghp|gho|ghu|ghs|ghr|github_pat|xox[abeprs]|xapp|glpat|npm|pypi|hf|gsk"
-        r"|xai|pplx|pcsk|shpat|dop_v1|lin_api|ntn|r8|tvly|ks_mcp|ks_dev|ks_oac|ks_oat|ks_ort|omi_mcp|omi_dev)[_-]"
-        r"(?=[A-Za-z_/+=-]{0,40}[0-9])[\w/+=-]{8,}+"
-        r"|hf_[A-Za-z]{30,}+|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
+        rf"(?:{'|'.join(_KEY_BEGINNINGS)})[_-](?=[A-Za-z_/+=-]{{0,40}}[0-9])[\w/+=-]{{8,}}+"
+        rf"|(?:{'|'.join(_LONG_KEY_BEGINNINGS)})(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{20}}[\w.=-]*+"
+        r"|(?:hv[sbr]\.|AT[AC]TT3|[a-z0-9]{14}\.atlasv1\.)[\w=-]{20,}+|(?<=/webhooks/)[0-9]{17,20}/[\w-]{60,}+"
+        r"|[0-9]{6}(?:-[0-9]{6}){7}(?![\w-])"
+        r"|hf_[A-Za-z]{30,}+|[MNO][A-Za-z0-9]{23,27}\.[\w-]{6}\.[\w-]{27,}+|(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|AIza[\w-]{30,}+|ya29\.[\w-]{20,}+|GOCSPX-[\w-]{20,}+"
         r"|SG\.[\w-]{16,}+\.[\w-]{16,}+|T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{16,}+|[0-9]{8,10}:[A-Za-z0-9_-]{35}(?![\w-])"
         r")"
     ),
@@ -99,14 +185,16 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         r"[Cc](?<!\w.)(?i:ookie)[\"']?\s{0,3}:\s{0,3}[\"']?(?P<secret>[\w.-]{1,64}=[^\r\n]*+)"
     ),
     "url_credentials": (
-        r"[:SsMm-](?i:(?<=[a-z0-9+.-]:)//(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
+        r"[:SsMmd-](?i:(?<=[a-z0-9+.-]:)//(?P<secret>[^\s/@:\"'<>]{0,100}:[^\s/@\"'<>]{1,200})@"
         r"|(?<=-)(?<![\w-].)(?:u|-user|-proxy-user)[ =][\"']?(?P<login>[a-z][^\s:\"'$]{0,60}:[^\s\"'$]{4,100})"
+        r"|(?<=-)(?<![\w-].)-(?:pass(?:word|wd)?|token|secret)[ ][\"']?(?P<option>[^\s\"'$-][^\s\"'$]{3,100})"
+        r"|(?<=d)(?<!\w.)ocker login(?: -?[^\s]{1,40}){0,6}? -p[ ]?[\"']?(?P<registry>[^\s\"'$]{4,100})"
         r"|(?<=s)(?<!\w.)shpass[ ]{1,3}-p[ ]?[\"']?(?P<shell>[^\s\"'$]{4,100})"
         r"|(?<=m)(?<!\w.)ysql[a-z]{0,8}(?: -?[^\s]{1,40}){0,6}? -p(?P<database>[^\s\"'$]{4,100}))"
     ),
-    "named_secret": "[:=]",
+    "named_secret": "[:=>]",
     "card_number": (
-        r"[2-6](?<![0-9].)(?=([0-9]{3}(?:[._,/·\n -][0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
+        r"[2-6](?<![0-9].)(?=([0-9]{3}(?:(?:, |[._,/·\n -])[0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
         r"|[0-9]{3}[._,/·\n -][0-9]{6}[._,/·\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18}))"
     ),
     "iban": (
@@ -218,7 +306,7 @@ def _join(groups: str) -> str:
 
 def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:
     text, place = separator.string, separator.start()
-    before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\")
+    before = text[max(place - _MAX_NAME_CHARS, 0) : place].rstrip().rstrip("\"'\\])")
     if not before.lower().endswith(_NAME_ENDS) or not _compile(_NAMES).search(before):
         return None
     match = _compile(_NAMED_VALUE).match(text, place)

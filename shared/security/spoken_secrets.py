@@ -4,35 +4,42 @@ So are the words of a wallet beside their name, and what stands behind a login a
 languages are data (secret_names.json).
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain
-from pathlib import Path
-from typing import Any, Final, Literal, get_args
-from unicodedata import normalize
+from typing import Final, Literal, get_args
 
 from shared.security.plain_form import WORD_END, PlainForm
+from shared.security.secret_names import (
+    PresentNames,
+    build_link_form,
+    find_names,
+    list_links,
+    match_link,
+)
+from shared.security.secrets import Kind, find_secrets
 from shared.security.spelled_numbers import match_spelled_code
 from shared.security.word_runs import find_word_runs
 
 _Group = Literal["passwords", "codes", "keys"]
 """Digits alone are a code; a password if a word such as `is` leads to them; never a key."""
-_NAMES: Final[Mapping[str, Any]] = json.loads(
-    Path(__file__).with_name("secret_names.json").read_text("utf-8")
-)
-_MIN_COMPOUND: Final = 6
-"""Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
+_TOKENS: Final[tuple[Kind, ...]] = ("opaque_token",)
+_MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
 _SIGN: Final = re.compile(r"[!@#$%^&*+=~?]")
-_QUOTED: Final = re.compile(r"([`“„«‘])([^`“”„«»‘’\n]{3,60})[`”“»’]")
+_QUOTED: Final = re.compile(r"([`“„«‘「『])([^`“”„«»‘’「」『』\n]{3,60})[`”“»’」』]")
 """A password of any words, in quotation marks that none of it has."""
+_IN_QUOTES: Final = re.compile(r"[ :=]{1,3}\"((?=[^\"\n]{0,59}[0-9])[^\"\n]{4,60})\"")
+_DIGITS_AT_END: Final = re.compile(r"[0-9]{4,12}[.,;!)]?[ ]{0,3}$", re.MULTILINE)
+_WORDS_BETWEEN: Final = re.compile(
+    r"(?:[^\W\d_]{1,20}:?[ ]){1,3}(?=\S{0,40}[0-9])([^\s\"'<>,;]{6,60})"
+)
+_BRACKETED: Final = re.compile(r"[ :]{0,2}[\[(【]([0-9]{4,8})[\])】]")
 _MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
 _MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
 _LOGIN_PAIR: Final = re.compile(
@@ -55,36 +62,42 @@ _ALONE: Final = re.compile(r"[ ]{0,3}[:=][ ]{0,3}([^\W\d_]{6,60})[ ]{0,3}(?:$)",
 _NEAR_CHARS: Final = 80
 """So far from its name may the first or the last word of a recovery phrase stand."""
 _CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
-_PAPER: Final = re.compile(
-    r"[0-9]{2,4}(?:[ ./-][0-9]{2,7}){1,3}(?![\w-])|(?=[A-Za-z0-9]{7,20}(?![\w-]))(?:[A-Za-z]*[0-9]){4}[A-Za-z0-9]*"
-)
-_DATE: Final = re.compile(r"\d{4}[./ -]\d\d[./ -]\d\d|\d\d?[./ -]\d\d?[./ -]\d{2,4}")
 
 
-def find_spoken_secrets(plain: PlainForm) -> Iterator[tuple[int, int]]:
-    """Yield the spans of values behind the name of a secret."""
-    lowered = plain.text.lower()
-    present = _list_present(lowered)
+def find_spoken_secrets(
+    plain: PlainForm, lowered: str, present: PresentNames
+) -> Iterator[tuple[int, int]]:
+    """Yield the spans of values behind the name of a secret.
+
+    `lowered` is the text in small letters, `present` the names that stand in it.
+    """
     for group in get_args(_Group):
-        for place in _find_names(plain, lowered, present[group]):
+        for place in find_names(plain, lowered, present[group]):
             yield from _find_values(plain, lowered, place, group)
-    for _, end in _find_names(plain, lowered, present["logins"]):
+    for start, end in find_names(plain, lowered, present["codes"]):
+        code = _BRACKETED.match(plain.words, end) or _compile_code_before().search(
+            lowered, max(start - _NEAR_CHARS, 0), start
+        )
+        if code:
+            yield code.span(1)
+    for _, end in find_names(plain, lowered, present["opaque"]):
+        yield from _find_token(plain.words, lowered, end)
+    for _, end in find_names(plain, lowered, present["logins"]):
         pair = _LOGIN_PAIR.match(plain.words, end)
         secret = pair[1].rstrip(".") if pair else ""
         if pair and _is_secret(secret, min_chars=_MIN_CHARS, is_linked=True, digits_count=False):
             yield pair.start(1), pair.start(1) + len(secret)
-    yield from _find_papers(plain, lowered, present["papers"])
     yield from _find_bare_pairs(plain.words)
     yield from _find_recovery_phrases(plain.text, lowered, present["recovery_phrases"])
 
 
-def _list_present(lowered: str) -> Mapping[str, Sequence[str]]:
-    """Return the names that stand somewhere in a text; those of other scripts are passed over by their letters."""
-    letters = {*lowered}
-    return {
-        group: [name for name in names if letters.issuperset(name) and name in lowered]
-        for group, names in _load_names().items()
-    }
+def _find_token(words: str, lowered: str, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a token that nobody would say, directly behind what it is called: the words alone are said of much else."""
+    between = match_link(lowered, end)
+    start = between.end() if between else end
+    for token in find_secrets(words[start : start + _MAX_TOKEN_CHARS], kinds=_TOKENS):
+        if not token.start:
+            yield start, start + token.end
 
 
 def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
@@ -101,17 +114,6 @@ def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
                 yield pair.start(1), pair.start(1) + len(secret)
 
 
-def _find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield where names stand as words, or as the end of one."""
-    for name in names:
-        start = lowered.find(name)
-        while start >= 0:
-            end = start + len(name)
-            if _is_word(plain, start, end):
-                yield start, end
-            start = lowered.find(name, end)
-
-
 def _find_recovery_phrases(
     text: str, lowered: str, names: Iterable[str]
 ) -> Iterator[tuple[int, int]]:
@@ -120,7 +122,7 @@ def _find_recovery_phrases(
         (start, start + len(name)) for name in names for start in _find_all(lowered, name)
     )
     if places:
-        yield from find_word_runs(text, places, within=_NEAR_CHARS, links=_NAMES["links"])
+        yield from find_word_runs(text, places, within=_NEAR_CHARS, links=list_links())
 
 
 def _find_all(lowered: str, name: str) -> Iterator[int]:
@@ -134,7 +136,7 @@ def _find_values(
     plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
 ) -> Iterator[tuple[int, int]]:
     """Yield the value behind a name, and further codes of a list."""
-    alone = _ALONE.match(plain.words, name[1]) if group == "passwords" else None
+    alone = _match_whole(plain.words, name[1]) if group == "passwords" else None
     span = alone.span(1) if alone else _find_value(plain, lowered, name, group)
     span = _find_spelled_code(lowered, name, group) or span
     if span is None:
@@ -147,35 +149,58 @@ def _find_values(
         more = _MORE_CODES.match(plain.words, more.end())
 
 
-def _is_word(plain: PlainForm, start: int, end: int) -> bool:
-    words = plain.words
-    if words[start] == WORD_END:
-        return True
-    is_compound = end - start >= _MIN_COMPOUND or not start or not _is_letter(words[start - 1])
-    return is_compound and (end == len(words) or not _is_letter(words[end]))
-
-
-def _is_letter(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
+def _match_whole(words: str, end: int) -> re.Match[str] | None:
+    """Match a password that quotation marks or the end of its line show whole."""
+    return _ALONE.match(words, end) or _IN_QUOTES.match(words, end)
 
 
 def _find_value(
     plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
 ) -> tuple[int, int] | None:
-    between = _compile_between().match(lowered, name[1])
-    if between and between["link"] and (quoted := _QUOTED.match(plain.words, between.end())):
+    between = match_link(lowered, name[1])
+    if between is None:
+        return None
+    quoted = _QUOTED.match(plain.words, between.end())
+    if quoted and (between["link"] or group == "passwords"):
         return quoted.span(2)
-    value = _VALUE.match(plain.words, between.end()) if between else None
-    if between is None or value is None:
+    beside = _find_beside(plain, name, between, group)
+    if beside or group != "passwords" or between["more"]:
+        return beside
+    return _find_behind_words(plain.words, between.end(), is_linked=bool(between["link"]))
+
+
+def _find_beside(
+    plain: PlainForm, name: tuple[int, int], between: re.Match[str], group: _Group
+) -> tuple[int, int] | None:
+    value = _VALUE.match(plain.words, between.end())
+    if value is None:
         return None
     secret = value[0].rstrip(".:") if plain.text[value.start() - 1] not in "\"'" else value[0]
     is_linked = bool(between["link"])
-    is_beside = is_linked and not between["more"]
     is_number = group == "codes" or plain.text[slice(*name)].isupper()
-    digits_count = group != "keys" and (is_beside or is_number)
+    is_last = group == "passwords" and _DIGITS_AT_END.match(plain.words, value.start())
+    digits_count = group != "keys" and bool(
+        (is_linked and not between["more"]) or is_number or is_last
+    )
     min_chars = _MIN_CODE_CHARS if group == "codes" else _MIN_CHARS
+    if between["more"] and not between["is_written"]:
+        min_chars, digits_count = _MIN_BARE_CHARS, False
     if _is_secret(secret, min_chars=min_chars, is_linked=is_linked, digits_count=digits_count):
         return value.start(), value.start() + len(secret)
+    return None
+
+
+def _find_behind_words(words: str, start: int, *, is_linked: bool) -> tuple[int, int] | None:
+    """Return the span of a password some words behind its name: `the password is still the old tiger7`.
+
+    Where nothing links both, it has a sign as well: `the password for Office365` names a product.
+    """
+    behind = _WORDS_BETWEEN.match(words, start)
+    secret = behind[1].rstrip(".:?") if behind else ""
+    has_both = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
+    is_said = has_both and (is_linked or _SIGN.search(secret)) and not _CODE.search(secret)
+    if behind and is_said and len(secret) >= _MIN_BARE_CHARS:
+        return behind.start(1), behind.start(1) + len(secret)
     return None
 
 
@@ -183,21 +208,11 @@ def _find_spelled_code(
     lowered: str, name: tuple[int, int], group: _Group
 ) -> tuple[int, int] | None:
     """Return the span of a code that is told in words: `my pin is four four one seven`."""
-    between = _compile_between().match(lowered, name[1]) if group != "keys" else None
+    between = match_link(lowered, name[1]) if group != "keys" else None
     if between is None or not (between["link"] or group == "codes"):
         return None
     end = match_spelled_code(lowered, between.end())
     return (between.end(), end) if end else None
-
-
-def _find_papers(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of passports, licences and the like behind their names; no dates."""
-    for _, end in _find_names(plain, lowered, names):
-        number = _compile_number_word().match(lowered, end)
-        between = _compile_between().match(lowered, number.end() if number else end)
-        paper = _PAPER.match(plain.words, between.end()) if between else None
-        if paper and not _DATE.fullmatch(paper[0]):
-            yield paper.span()
 
 
 def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
@@ -208,38 +223,12 @@ def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bo
         return has_digit and digits_count
     if is_linked:
         return has_digit or bool(_STRONG_SIGN.search(secret))
-    return has_digit and len(secret) >= _MIN_BARE_CHARS
+    return has_digit and len(secret) >= (min_chars if digits_count else _MIN_BARE_CHARS)
 
 
 @cache
-def _load_names() -> Mapping[str, Sequence[str]]:
-    """Return the names of each group in small letters, composed and decomposed."""
-    groups = (*get_args(_Group), "logins", "papers", "recovery_phrases")
-    return {group: _list_forms(group) for group in groups}
-
-
-def _list_forms(group: str) -> Sequence[str]:
-    names = chain.from_iterable(_NAMES[group].values())
-    return [*dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD"))]
-
-
-@cache
-def _compile_number_word() -> re.Pattern[str]:
-    """Compile what may stand between a paper and its number: `no.`, `号码`."""
-    words = "|".join(re.escape(word) for word in sorted(_NAMES["numbers"], key=len, reverse=True))
-    return re.compile(rf"[ ]?(?:{words})(?:(?<=[^a-z])|(?![a-z]))")
-
-
-@cache
-def _compile_between() -> re.Pattern[str]:
-    """Compile what stands between a name and its value: `for the guests is`, `(wifi)`, a colon, a quote."""
-    words = "|".join(re.escape(link) for link in sorted(_NAMES["links"], key=len, reverse=True))
-    link = rf"(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
-    of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
-    own = rf"[ ](?:{'|'.join(_NAMES['own'])})(?!\w)"
-    aside = r"[ ]?\([^\n()]{1,30}\)"
-    more = r"(?P<more>(?:[ ][^\W\d_]{1,20}){1,4})(?=[ ]?[:=])"
+def _compile_code_before() -> re.Pattern[str]:
+    """Compile a code that stands before its name: `418 220 is your … verification code`."""
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside}|{more})?[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
-        r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
+        rf"(?<![^\W_])([0-9]{{3}}[ -][0-9]{{3}}|[0-9]{{4,8}})[ ]{build_link_form()}(?:[ ][^\W\d_]{{1,20}}){{1,4}}[ ]\Z"
     )

@@ -21,18 +21,22 @@ def build_builtin_tool(
     sensitive_arguments: Sequence[str] = (),
     is_search: bool = False,
     reads: TextKind | None = None,
+    check: Callable[[ArgumentsT], object] | None = None,
     name_items: Callable[[ArgumentsT], Awaitable[Mapping[str, Item]]] | None = None,
 ) -> Tool:
     """Build a tool that calls `handle` with validated arguments. It asks each time that it asks at all.
 
-    `name_items` returns what ids among them stand for, before its owner is asked. It raises ToolRefused.
+    Before its owner is asked, `check` sees what `handle` would refuse, and `name_items` returns what ids stand for.
+    Both raise ToolRefused.
     """
 
     async def run(arguments: Mapping[str, Any], _: str) -> ResultRenderer:
         return await handle(parse_arguments(name, arguments_type, arguments))
 
-    async def check(arguments: Mapping[str, Any]) -> None:
-        parse_arguments(name, arguments_type, arguments)
+    async def check_arguments(arguments: Mapping[str, Any]) -> None:
+        parsed = parse_arguments(name, arguments_type, arguments)
+        if check is not None:
+            check(parsed)
 
     async def find_items(arguments: Mapping[str, Any]) -> Mapping[str, Item]:
         if name_items is None:
@@ -47,7 +51,7 @@ def build_builtin_tool(
         tool_class=tool_class,
         sensitive_arguments=sensitive_arguments,
         is_grantable=False,
-        check=check,
+        check=check_arguments,
         name_items=find_items,
         is_search=is_search,
         reads=reads,

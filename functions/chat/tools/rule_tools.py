@@ -60,6 +60,7 @@ def build_rule_tools(
         SaveRule,
         partial(_save_rule, deps, uid, said),
         tool_class="sensitive",  # it steers every later answer
+        check=partial(_find_message, said),
     )
     drop = build_builtin_tool(
         "drop_rule",
@@ -67,6 +68,7 @@ def build_rule_tools(
         DropRule,
         partial(_drop_rule, deps, uid, rules),
         tool_class="sensitive",
+        check=partial(_find_rule, rules),
     )
     return [save, *([drop] if list_active(rules) else [])]
 
@@ -75,10 +77,7 @@ async def _save_rule(
     deps: ChatDeps, uid: UserId, said: Mapping[MessageId, str], arguments: SaveRule
 ) -> ResultRenderer:
     """Raises ToolRefused where the owner did not say it, or it is too long."""
-    sources = (name for name, text in said.items() if stands_in_words(arguments.user_quote, text))
-    message_id = next(sources, None)
-    if message_id is None:
-        raise ToolRefused(NOT_SAID)
+    message_id = _find_message(said, arguments)
     now = deps.clock.now()
     rule = Rule(id=RuleId(deps.new_id()), text=" ".join(arguments.text.split()), created_at=now)
     if await is_borne(deps.meanings, uid, arguments.user_quote, rule.text):
@@ -94,9 +93,24 @@ async def _save_rule(
 async def _drop_rule(
     deps: ChatDeps, uid: UserId, rules: Rules, arguments: DropRule
 ) -> ResultRenderer:
-    rule = find_rule_by_text(list_active(rules), arguments.text)
-    if rule is None:
-        raise ToolRefused("the owner has no such rule. Give its text letter for letter.")
+    rule = _find_rule(rules, arguments)
     change = partial(archive_rule, rule_id=rule.id, now=deps.clock.now())
     await deps.stores.profiles.change_rules(uid, change)
     return render_fixed(f"No longer in force: “{rule.text}”")
+
+
+def _find_message(said: Mapping[MessageId, str], arguments: SaveRule) -> MessageId:
+    """Return the newest message that holds the quotation. Raises ToolRefused."""
+    sources = (name for name, text in said.items() if stands_in_words(arguments.user_quote, text))
+    message_id = next(sources, None)
+    if message_id is None:
+        raise ToolRefused(NOT_SAID)
+    return message_id
+
+
+def _find_rule(rules: Rules, arguments: DropRule) -> Rule:
+    """Raises ToolRefused."""
+    rule = find_rule_by_text(list_active(rules), arguments.text)
+    if rule is None:
+        raise ToolRefused("the owner has no such rule. Give its text letter for letter.")
+    return rule

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
 from functions.chat.consent.call_words import Item
 from functions.chat.consent.taint import Taint
@@ -86,6 +86,12 @@ class UpdateActionItem(Arguments):
     completed: bool | None = None
     description: Description | None = None
     due_at: Date = None
+
+    @model_validator(mode="after")
+    def _check_changes(self) -> "UpdateActionItem":
+        if not self.model_dump(exclude={"action_item_id"}, exclude_none=True):
+            raise ValueError("update_action_item needs something to change")
+        return self
 
 
 @value

@@ -3,6 +3,8 @@
 Also called: document parsing, text extraction.
 """
 
+import math
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,24 +29,32 @@ from shared.library.files import (
 )
 from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S, read_isolated
 from shared.library.uploads import iterate_content
-from shared.resilience.isolation import LimitReached, Limits, has_turn
+from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, has_turn
 from shared.retrieval.page_passages import split_into_passages
 
 LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
 BROKE_READERS = "reading it failed again and again"
 
 
-async def read_in_turn(deps: FileDeps, uid: UserId, file_id: str) -> None:
-    """Read a file, or have its task come again where another of its owner is being read."""
+async def read_in_turn(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = LIMITS) -> None:
+    """Read a file, or have its task come again: behind another of its owner, or a slow one behind a slow one."""
     if await has_turn(uid, within_s=TURN_WAIT_S):
-        await read_file(deps, uid, file_id)
-        return
+        with suppress(LongTurnTaken):
+            await read_file(deps, uid, file_id, limits, long_within_s=TURN_WAIT_S)
+            return
     again_at = deps.clock.now() + TURN_AGAIN
     await schedule_reading(deps.tasks, uid, file_id, deps.new_id(), at=again_at)
 
 
-async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = LIMITS) -> None:
-    """Read a file that was handed in; a repeat does nothing. Raises Unavailable: call again.
+async def read_file(
+    deps: FileDeps,
+    uid: UserId,
+    file_id: str,
+    limits: Limits = LIMITS,
+    *,
+    long_within_s: float = math.inf,
+) -> None:
+    """Read a file that was handed in; a repeat does nothing. Raises Unavailable and LongTurnTaken: call again.
 
     Attempts write the same, so two at once do no harm. Attempts that took their process with them
     are counted, and after MAX_ATTEMPTS the file is rejected.
@@ -53,7 +63,10 @@ async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = 
     if file is None:
         return
     try:
-        read = await _read(deps, uid, file, limits)
+        read = await _read(deps, uid, file, limits, long_within_s)
+    except LongTurnTaken:
+        await deps.stores.files.postpone_reading(uid, file.id)
+        raise
     except (Unreadable, LimitReached) as error:
         reason = f"“{file.name}” cannot be used: {str(error).rstrip('.')}."
         read = replace(file, status="rejected", reason=reason)
@@ -64,22 +77,29 @@ async def read_file(deps: FileDeps, uid: UserId, file_id: str, limits: Limits = 
         await _drop_if_gone(deps, uid, read)
 
 
-async def _read(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> File:
-    """Raises Unreadable, LimitReached and QuotaExceeded."""
+async def _read(
+    deps: FileDeps, uid: UserId, file: File, limits: Limits, long_within_s: float
+) -> File:
+    """Raises Unreadable, LimitReached, LongTurnTaken and QuotaExceeded."""
     if file.attempt_count > MAX_ATTEMPTS:
         raise Unreadable(BROKE_READERS)
-    content = await _parse(deps, uid, file, limits)
+    content = await _parse(deps, uid, file, limits, long_within_s)
     return await _store(deps, uid, _describe(file, content), content)
 
 
-async def _parse(deps: FileDeps, uid: UserId, file: File, limits: Limits) -> FileContent:
+async def _parse(
+    deps: FileDeps, uid: UserId, file: File, limits: Limits, long_within_s: float
+) -> FileContent:
     """Copy the content to a folder that goes with this call, and read it there."""
     async with TemporaryDirectory() as folder:
         path = Path(folder) / "content"
         async with await anyio.open_file(path, "wb") as copy:
             async for part in iterate_content(deps.blobs, file.parts):
                 await copy.write(part)
-        return await read_isolated(deps, uid, partial(read_content, path, file.name), limits)
+        read = partial(read_content, path, file.name)
+        return await read_isolated(
+            deps, uid, read, limits, is_slow=file.is_slow, long_within_s=long_within_s
+        )
 
 
 def _describe(file: File, content: FileContent) -> File:

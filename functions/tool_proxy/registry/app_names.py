@@ -19,7 +19,7 @@ AUTHORITIES = (
 PROVIDERS = ("Google",)
 """Who makes services that are not called after them."""
 _WORDS = re.compile(r"[^\s_./|:()-]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z]|[0-9]+(?![^\W_]))")
 _MAX_WORDS = 3
 """Of a trusted name, also where one is written as several."""
 _LINK_CHARS = 3

@@ -63,6 +63,14 @@ class Files(Records[File]):
 
         return await self._change(uid, file_id, begin)
 
+    async def postpone_reading(self, uid: UserId, file_id: FileId) -> None:
+        """Take back an attempt that found another file being read for long."""
+
+        def postpone(file: File) -> File:
+            return replace(file, attempt_count=file.attempt_count - 1, is_slow=True)
+
+        await self._change(uid, file_id, postpone)
+
     async def note_chunks(self, uid: UserId, file_id: FileId, count: int) -> bool:
         """Store how many rows are about to find a file; False where it is gone or was read."""
         noted = await self._change(uid, file_id, lambda file: replace(file, chunk_count=count))

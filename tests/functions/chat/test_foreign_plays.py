@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from functions.chat.context.blocks import FileNote
 from functions.chat.context.earlier_results import EarlierResult, EarlierResults
@@ -26,11 +26,12 @@ from shared.domain.chats.rule import Rule
 from shared.domain.files.file import File
 from shared.domain.ids import AgentId, EmbedId, FileId, FocusModeId, MessageId, RuleId
 from shared.domain.models.model import ToolCall
-from shared.domain.provenance import Source, TextKind
+from shared.domain.provenance import LIBRARY, Source, TextKind
 from tests.fakes import ScriptedModel, script_answer, script_calls
 from tests.fixtures.chat import ADA, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 from tests.functions.chat.test_message_routes import ask
+from tests.functions.chat.test_tool_names import build_all_tools
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 QUESTION = "What was said about invoices?"
@@ -177,6 +178,16 @@ async def test_no_tool_writes_unasked_what_somebody_else_wrote_g3(world: ChatFix
     assert read == {name: (each[0],) for name, each in {**GIVEN, **RETURNED}.items()}
     assert await judge_all(tools, shown) == EXPECTED
     assert await judge_all(tools, build_policy(clean)) == {**dict.fromkeys(WRITES), **dict.fromkeys(SENSITIVE, "sensitive")}  # fmt: skip
+
+
+def test_every_own_tool_that_changes_something_and_every_kind_of_text_is_played_g3(
+    world: ChatFixture,
+) -> None:
+    own = [tool for tool in build_all_tools(world) if tool.source == LIBRARY]
+    changing = {tool.name for tool in own if tool.tool_class != "read" or tool.sensitive_arguments}
+
+    assert changing == {*WRITES, *SENSITIVE}
+    assert {kind for kind, *_ in {**GIVEN, **RETURNED}.values()} == set(get_args(TextKind))
 
 
 async def test_what_is_allowed_keeps_what_had_been_read_and_is_never_manual_g3(

@@ -58,6 +58,9 @@ class Chat:
     async def set(self, path: str, **body: Any) -> httpx.Response:
         return await self.http.put(f"/v2/chat-sessions/{self.id}/{path}", json=body)
 
+    async def post(self, path: str, **body: Any) -> httpx.Response:
+        return await self.http.post(f"/v2/{path}", json=body)
+
     async def change(self, **body: Any) -> httpx.Response:
         return await self.http.patch(f"/v2/chat-sessions/{self.id}", json=body)
 
@@ -96,6 +99,12 @@ async def _regenerate(chat: Chat) -> httpx.Response:
     return await chat.http.post(f"/v2/messages/{chat.run_id}/versions", json={}, params=UI)
 
 
+async def _ask_on_page(chat: Chat) -> httpx.Response:
+    return await chat.ask(
+        "What is this?", context={"type": "conversation", "id": "c1", "title": WORD}
+    )
+
+
 async def _speak(chat: Chat) -> httpx.Response:
     files = {"files": ("audio_fs160_1.bin", SPEECH, "application/octet-stream")}
     params = {"chat_session_id": chat.id}
@@ -130,6 +139,19 @@ DEEDS: dict[str, tuple[Deed, int, tuple[int, int, int]]] = {
     "title": (lambda chat: chat.change(title=WORD), 0, (200, 200, 422)),
     "star": (lambda chat: chat.change(starred=True), 0, (200, 200, 422)),
     "rating": (_rate, 0, (200, 200, 200)),
+    "page": (_ask_on_page, 1, (200, 200, 200)),
+    "report": (lambda chat: chat.post(f"messages/{chat.run_id}/report"), 0, (200, 200, 200)),
+    "feedback": (
+        lambda chat: chat.post(f"chat-sessions/{chat.id}/feedback", rating="positive"),
+        0,
+        (200, 200, 200),
+    ),
+    "end": (lambda chat: chat.post(f"chat-sessions/{chat.id}/end"), 0, (200, 200, 200)),
+    "title of a question": (
+        lambda chat: chat.post(f"chat-sessions/{chat.id}/generate-title", first_message=WORD),
+        0,
+        (200, 200, 200),
+    ),
     "search": (
         lambda chat: chat.http.get("/v1/chats/search", params={"query": WORD}),
         0,

@@ -108,6 +108,8 @@ def test_a_name_that_holds_one_of_ours_as_a_part_is_free_s3(name: str) -> None:
         "Keepsake Security",
         "My Keepsake",
         "Keepsake Pro",
+        "Keepsake2",
+        "Support24",
         "Official Gmail",
         "OFFICIAL-GMAIL",
         "OfficialGmail",

@@ -28,6 +28,13 @@ DATA = {
         ("Buy\u200b milk\U000e0041", "Buy milk"),
         ("Buy milk & bread < 3 euros", "Buy milk & bread < 3 euros"),
         ("Ferry <b>home</b> &amp; back", "Ferry <b>home</b> &amp; back"),
+        ("&#104;ttps://evil.example/4471", "& #104;ttps://evil.example/4471"),
+        ("https&colon;//evil.example/4471", "https& colon;//evil.example/4471"),
+        ("<script>fetch('//evil.example')</script>", "< script>fetch('//evil.example')< /script>"),
+        ("<style>@import '//evil.example'</style>", "< style>@import '//evil.example'< /style>"),
+        ("<javascript:alert(4471)>", "< javascript:alert(4471)>"),
+        ("<mailto:eve@evil.example?body>", "< mailto:eve@evil.example?body>"),
+        ("Plan: https://oak.example/plan]4471", "Plan: hxxps://oak(.)example/plan]4471"),
         ("<img src=//evil.example/4471>", "< img src=//evil.example/4471>"),
     ],
 )

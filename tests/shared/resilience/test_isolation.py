@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import pytest
 from anyio import lowlevel, to_thread
 
-from shared.resilience.isolation import LimitReached, Limits, has_turn, run_isolated
+from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, has_turn, run_isolated
 
 
 def wait_for(path: str) -> str:
@@ -75,8 +76,9 @@ async def test_seconds_of_the_processor_are_told() -> None:
     assert seconds >= 0.05
 
 
-async def test_a_small_file_passes_the_slow_ones_of_many_owners_g7() -> None:
-    limits = Limits(cpu_s=0.6, first_cpu_s=0.1)
+async def test_a_small_file_passes_the_slow_ones_of_eight_owners_g7() -> None:
+    limits = Limits(cpu_s=0.2, first_cpu_s=0.05)
+    hostile = [f"eve{n}" for n in range(8)]
     order: list[str] = []
 
     async def run(owner: str, seconds: float) -> None:
@@ -85,13 +87,34 @@ async def test_a_small_file_passes_the_slow_ones_of_many_owners_g7() -> None:
         order.append(owner)
 
     async with anyio.create_task_group() as tasks:
-        for owner in ("eve", "mallory", "trudy"):
+        for owner in hostile:
             tasks.start_soon(run, owner, 9.0)
         await lowlevel.checkpoint()
         tasks.start_soon(run, "ann", 0.0)
 
     assert order[0] == "ann"
-    assert sorted(order) == ["ann", "eve", "mallory", "trudy"]
+    assert sorted(order) == ["ann", *hostile]
+
+
+async def test_behind_a_long_reading_slow_files_leave_and_small_ones_are_read_g7(
+    tmp_path: Path,
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    limits = Limits(cpu_s=9.0, first_cpu_s=0.05)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(
+            partial(run_isolated, partial(wait_for, str(pipe)), limits, "eve", is_slow=True)
+        )
+        await lowlevel.checkpoint()
+        for owner in ("mallory", "trudy"):
+            with pytest.raises(LongTurnTaken):
+                await run_isolated(partial(burn, 9.0), limits, owner, long_within_s=0.01)
+        content, _ = await run_isolated(partial(burn, 0.0), limits, "ann", long_within_s=0.01)
+        await to_thread.run_sync(write, pipe)
+
+    assert content == "burnt"
 
 
 async def test_what_needs_more_than_a_first_try_is_read_and_all_its_seconds_are_told_g7() -> None:

@@ -54,6 +54,8 @@ def rewrite_pieces(*pieces: str) -> str:
         ("https://e.example](https://f.example)", "hxxps://e(.)example] (hxxps://f(.)example)"),
         ("https://ann.example/lease?id=7(4711)", "hxxps://ann(.)example/lease?id=7(4711)"),
         ("https://ann.example/lease?id=7[4711]", "hxxps://ann(.)example/lease?id=7[4711]"),
+        ("https://ann.example/lease?id=7]4711", "hxxps://ann(.)example/lease?id=7]4711"),
+        ("https://ann.example/lease?id=7].4711", "hxxps://ann(.)example/lease?id=7].4711"),
         ("https://ann.example/lease?id=74711", "hxxps://ann(.)example/lease?id=74711"),
         ("https://a.example,https://b.example", "hxxps://a(.)example,hxxps://b(.)example"),
         ("[x](https://ann.example/lease?id=7(4711))",
@@ -70,6 +72,7 @@ def test_invented_urls_are_defanged_and_images_are_removed(text: str, expected: 
         "See https://ann.example/lease?id=7, or [there](https://bob.example/a).",
         '[x](https://bob.example/a "Title")',
         "(https://bob.example/a)",
+        "[see https://bob.example/a], [https://bob.example/a]. Or [https://bob.example/a][1]",
         "She said so[1][2]. Great![1] And a[0], x < y, 3 <4, AT&T, R&D; what? www",
         "Half h, ht, http or https, xhttps://evil.example",
         "## Title\n- [ ] task\n`a && b`",
@@ -118,5 +121,7 @@ def test_no_output_contains_an_image_or_a_link_to_an_unknown_url(parts: list[str
     assert not re.search(r"<[a-z/!?]|&(?:#|[a-z]+;)|\]:", output, re.IGNORECASE)
     for target in re.findall(r"\]\(([^\s)]*)", output):
         assert target in KNOWN_URLS
-    for url in re.findall(r"(?<![a-zA-Z])(?:https?://|www\.)[^\s<\[\]]*", output):
+    for url in re.findall(
+        r"(?<![a-zA-Z])(?:https?://|www\.)(?:[^\s<\[\]]|\](?!\W*(?:[\s(\[<]|\Z)))*", output
+    ):
         assert url.rstrip(".,;:!?'\")>}*_~|`") in KNOWN_URLS

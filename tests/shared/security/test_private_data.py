@@ -245,6 +245,9 @@ def test_a_span_begins_and_ends_with_what_is_private_m101(text: str):
             "1Z ",
             "ISBN 1",
             "12 1234 ",
+            "1234 is my pin code ",
+            "the password for a b c d is ",
+            "passport no 1 ",
         ),
     ],
 )

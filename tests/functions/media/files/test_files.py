@@ -16,7 +16,7 @@ from PIL import Image
 
 from functions.media.files.read_file import read_file, read_in_turn
 from shared.data.files.files import file_path
-from shared.domain.files.file import count_picture_tokens
+from shared.domain.files.file import MAX_ATTEMPTS, count_picture_tokens
 from shared.domain.ids import UserId
 from shared.domain.store.documents import Set
 from shared.library.files import load_pages, start_file
@@ -346,6 +346,36 @@ async def test_a_file_behind_another_of_its_owner_leaves_its_place_and_comes_aga
     assert (waiting.status, waiting.attempt_count) == ("processing", 0)
     assert task.body == {"uid": ALICE, "file_id": file.id}
     assert task.at == world.clock.now() + TURN_AGAIN
+    assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
+
+
+async def test_a_slow_file_behind_a_long_reading_leaves_its_place_uncounted_g7(
+    world: ProcessingFixture, tmp_path: Path
+) -> None:
+    deps, pipe = build_deps(world, {"file_seconds": 2}), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
+    file = await start_file(deps, ALICE, upload.id)
+    world.tasks.created.clear()
+    read_anew = partial(
+        read_in_turn, deps, ALICE, file.id, Limits(cpu_s=10.0, first_cpu_s=0.000_001)
+    )
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(
+            partial(run_isolated, partial(pipe.read_text), Limits(), UserId("eve"), is_slow=True)
+        )
+        await lowlevel.checkpoint()
+        for _ in range(MAX_ATTEMPTS + 1):
+            await read_anew()
+        await to_thread.run_sync(pipe.write_text, "read")
+    waiting = await deps.stores.files.get(ALICE, file.id)
+    await read_anew()
+
+    assert (waiting.status, waiting.attempt_count, waiting.is_slow) == ("processing", 0, True)
+    assert [task.at for task in world.tasks.created] == [world.clock.now() + TURN_AGAIN] * (
+        MAX_ATTEMPTS + 1
+    )
     assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
 
 
