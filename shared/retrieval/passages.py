@@ -15,6 +15,7 @@ from html import unescape
 from pathlib import Path
 
 from shared.domain.value import positional_value
+from shared.domain.words import PLAIN_LETTERS
 from shared.retrieval.terms import find_words, fold
 
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
@@ -28,11 +29,6 @@ MIN_LEFT_OUT = 3
 """Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
 _LABEL = re.compile(r"[^:]{1,80}: ")
 """Of a speaker, in front of what they say."""
-_LETTERS = str.maketrans(
-    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
-    | {"ँ": "ं", "\u093c": "", "ة": "ه", "ى": "ي", "ی": "ي", "ک": "ك"}
-)
-"""What models write for letters that Unicode takes not apart, or with other dots."""
 _MAX_SAID_AGAIN = 4
 """Words that are said twice in a row: "at the, at the"."""
 _MAX_JOINED = 12
@@ -226,7 +222,7 @@ def _list_words(text: str) -> Iterator[_Word]:
     for start, end, is_spaced in find_words(text):
         places = [(start, end)] if is_spaced else [(n, n + 1) for n in range(start, end)]
         for first, last in places:
-            spelling = fold(text[first:last]).translate(_LETTERS)
+            spelling = fold(text[first:last]).translate(PLAIN_LETTERS)
             folded = spelling.replace("'", "")
             if folded and folded not in _HESITATIONS:
                 yield _Word(first, last, folded, spelling, is_spaced)
