@@ -43,7 +43,8 @@ async def deps(world: ProcessingFixture, database: Any) -> LibraryDeps:
 async def test_a_list_says_where_it_goes_on_until_its_end_e2(
     deps: LibraryDeps, tool: str, noun: str, in_all: dict[str, int]
 ) -> None:
-    pages, offset = [], 0
+    pages: list[dict[str, Any]] = []
+    offset: int | None = 0
     while offset is not None:
         page = await call(deps, tool, limit=3, offset=offset)
         pages.append(page)
