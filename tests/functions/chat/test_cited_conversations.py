@@ -82,7 +82,11 @@ async def test_a_card_tells_whether_what_it_cites_was_changed_e4(
 
 async def test_words_that_were_deleted_count_as_changed_e4(world: ChatFixture) -> None:
     await cite(world, *LINES)
-    gone: dict[str, Any] = {"transcript_segments": [], "deleted_hash": "x", "transcript_deleted_at": None}
+    gone: dict[str, Any] = {
+        "transcript_segments": [],
+        "deleted_hash": "x",
+        "transcript_deleted_at": None,
+    }
     await world.documents.write(Update(conversation_path(ADA, BOAT), gone))
 
     assert not await is_as_cited(world)
