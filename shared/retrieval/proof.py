@@ -86,14 +86,19 @@ def find_bearing_clause(quote: str, statement: str) -> str:
     return max(clauses, key=partial(_count_borne, terms), default=quote)
 
 
-def restore_clause(quote: str, said: str) -> str:
+def loses_negation(quote: str, said: str) -> bool:
+    """Tell whether the word of its clause next to a quotation says no, and the quotation does not."""
+    return has_negation(restore_clause(quote, said, most=1)) and not has_negation(quote)
+
+
+def restore_clause(quote: str, said: str, *, most: int = MAX_RESTORED) -> str:
     """Return a quotation with the words around it in its clause, a few on either side: a "not" may have been cut off."""
     before, found, after = said.partition(quote)
     if not found:
         return quote
     head, tail = _CLAUSE_END.split(before)[-1], _CLAUSE_END.split(after, maxsplit=1)[0]
-    starts = [start for start, *_ in find_words(head)][-MAX_RESTORED:]
-    ends = [end for _, end, _ in find_words(tail)][:MAX_RESTORED]
+    starts = [start for start, *_ in find_words(head)][-most:]
+    ends = [end for _, end, _ in find_words(tail)][:most]
     return head[starts[0] if starts else len(head) :] + quote + tail[: ends[-1] if ends else 0]
 
 

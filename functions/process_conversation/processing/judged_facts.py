@@ -20,7 +20,13 @@ from shared.data.search.question_meaning import QuestionMeanings, find_language
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.library.polarity import is_of_one_polarity
-from shared.retrieval.proof import names_other_numbers, restore_clause, share_word
+from shared.retrieval.proof import (
+    has_negation,
+    loses_negation,
+    names_other_numbers,
+    restore_clause,
+    share_word,
+)
 from shared.retrieval.term_weights import list_english_terms
 from shared.retrieval.terms import fold, tokenize
 
@@ -103,7 +109,8 @@ async def does_follow(
     be. Without an encoder numbers alone are compared. Raises ModelFailed and Unavailable.
     """
     whole = f"{before} {evidence}".strip()
-    if names_other_numbers(whole, content):
+    is_denied = loses_negation(evidence, segment) and not has_negation(content)
+    if is_denied or names_other_numbers(whole, content):
         return False
     stated, said = [await meanings.compare(uid, text, list) for text in (content, whole)]
     if stated is None or said is None:

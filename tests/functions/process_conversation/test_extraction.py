@@ -493,6 +493,8 @@ async def test_a_proof_is_about_its_fact_in_whatever_words_and_language_i1(
         ("Ich esse Fleisch schon lange nicht mehr", "Ich esse Fleisch", "User eats meat", False),
         ("ik drink alcohol helemaal niet", "ik drink alcohol", "User drinks alcohol", False),
         ("Я не ем мясо и рыбу", "ем мясо и рыбу", "User eats meat and fish", False),
+        ("eu não bebo café à noite", "bebo café à noite", "User drinks coffee at night", False),
+        ("eu não bebo café à noite", "bebo café à noite", "User does not drink coffee at night", True),
         ("I don't know, I'm allergic to nuts", "I'm allergic to nuts", "User is allergic to nuts", True),
         ("I can't believe my sister lives in Graz", "my sister lives in Graz", "User's sister lives in Graz", True),
     ],

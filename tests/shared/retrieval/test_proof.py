@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.retrieval.proof import is_proved, proves, restore_clause
+from shared.retrieval.proof import is_proved, loses_negation, proves, restore_clause
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,21 @@ def test_a_quotation_gets_the_words_of_its_clause_back_i1(
     quote: str, said: str, clause: str
 ) -> None:
     assert restore_clause(quote, said) == clause
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "is_lost"),
+    [
+        ("bebo café à noite", "Eu não bebo café à noite", True),
+        ("bevo vino a cena", "non bevo vino a cena", True),
+        ("コーヒーは飲め", "コーヒーは飲めません", True),
+        ("ik drink alcohol", "ik drink alcohol niet", True),
+        ("I'm allergic to nuts", "No, I'm allergic to nuts", False),
+        ("my sister lives in Graz", "I can't believe my sister lives in Graz", False),
+        ("não bebo café", "Eu não bebo café", False),
+    ],
+)
+def test_a_quotation_that_lost_its_negation_is_known_by_the_next_word_i1(
+    quote: str, said: str, *, is_lost: bool
+) -> None:
+    assert loses_negation(quote, said) is is_lost
