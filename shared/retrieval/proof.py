@@ -88,7 +88,8 @@ def find_bearing_clause(quote: str, statement: str) -> str:
 
 def loses_negation(quote: str, said: str) -> bool:
     """Tell whether the word of its clause next to a quotation says no, and the quotation does not."""
-    return has_negation(restore_clause(quote, said, most=1)) and not has_negation(quote)
+    restored = restore_clause(quote, said, most=1), restore_clause(quote, said)
+    return all(map(has_negation, restored)) and not has_negation(quote)
 
 
 def restore_clause(quote: str, said: str, *, most: int = MAX_RESTORED) -> str:

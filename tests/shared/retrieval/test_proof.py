@@ -91,6 +91,7 @@ def test_a_quotation_gets_the_words_of_its_clause_back_i1(
         ("I'm allergic to nuts", "No, I'm allergic to nuts", False),
         ("my sister lives in Graz", "I can't believe my sister lives in Graz", False),
         ("não bebo café", "Eu não bebo café", False),
+        ("ich bin allergisch", "vergiss nicht ich bin allergisch", False),
     ],
 )
 def test_a_quotation_that_lost_its_negation_is_known_by_the_next_word_i1(
