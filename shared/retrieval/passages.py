@@ -35,6 +35,8 @@ _MAX_JOINED = 12
 """Words that are one in another spelling: "I.B.M."."""
 _MAX_ELIDED = 4
 """Letters that a short form leaves out: "I'd" for "I would"."""
+_MIN_CLIPPED = 3
+"""Letters of a word whose last vowel is not heard."""
 _JOINT = re.compile(r"'|([^aeiouy'])\1")
 """Where words grew together, as in "don't" and "gonna": vowels may have changed there."""
 _WEAK = re.compile(r"[aeiouy']|([^aeiouy'])(?=\1)")
@@ -150,6 +152,8 @@ def _is_short_form(short: _Word, full: Sequence[_Word]) -> bool:
     word, whole = short.folded, "".join(each.folded for each in full)
     if not (word + whole).isascii() or not 0 <= len(whole) - len(word) <= _MAX_ELIDED:
         return False
+    if len(full) == 1 and whole == word + "e":  # "ich hab" is "ich habe"
+        return len(word) >= _MIN_CLIPPED
     if len(full) == 1 or not _JOINT.search(short.spelling):  # "can't", "cannot"; "dont"
         head = short.spelling.partition("'")[0] if len(full) == 1 else full[0].folded
         is_left = len(head) < len(word) and word.startswith(head) and whole.startswith(head)

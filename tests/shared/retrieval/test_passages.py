@@ -63,6 +63,10 @@ def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, pa
         ("저는 부산에서 태어났어요", "음, 저는, 저는 부산에서, 그, 태어났어요"),
         ("أنا أعمل مهندسا", "أنا، يعني، أعمل مهندسا"),
         ("मैं शाकाहारी हूं", "मैं, मतलब, शाकाहारी हूँ"),
+        (
+            "ich habe das Fahrrad verkauft und gehe zu Fuß",
+            "ich hab' das Fahrrad verkauft und geh zu Fuß",
+        ),
         ("ज्यादा पानी पीता", "ज़्यादा पानी पीता"),
         ("في المدرسه كل يوم", "في المدرسة كل يوم"),
     ],
