@@ -14,21 +14,31 @@ from email.utils import parsedate_to_datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
+from shared.languages import LANGUAGES, translate
+
 EVENING, DAY_END = time(18), time(23, 59)
 """Hours for a day that was named without one."""
 DAYS_AHEAD = 14
 _MAX_TIME_CHARS = 64
 _DAY = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?!\d)日?")
 _HALF = r"\s?([ap])\.?\s?m\b"
+_MARK = r"\s?(?:(?:h|uhr|o['’]clock)(?![^\W\d_])|[時时点點시])\s?"
+"""What stands behind an hour, in front of its minutes or alone."""
 _CLOCK = re.compile(
-    rf"\D*(?<![+-])(\d{{1,2}})(?:[:.h](\d\d)(?!\d)(?::[\d.]+)?(?:{_HALF})?|{_HALF}|\s?[hZ]?\W*$)",
+    rf"\D*(?<![+-])(\d{{1,2}})(?:(?:[:.]|{_MARK})(\d\d)(?!\d)(?::[\d.]+)?(?:{_HALF})?|{_HALF}|(?:{_MARK}|Z)?\W*$)",
     re.IGNORECASE,
 )
 """A lone hour ends the text: "at 9", but not "in 2 hours"."""
+_NAMED_HALF = re.compile("(午前|上午|오전)|午後|下午|오후")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
+"""With full stops the day is first everywhere; with strokes the first number is the month in some countries."""
 _HOUR = re.compile(
-    rf"(?<!\d)(\d{{1,2}}):(\d\d)(?:{_HALF})?|(?<!\d)(\d{{1,2}}){_HALF}", re.IGNORECASE
+    rf"(?<!\d)(\d{{1,2}}):(\d\d)(?:{_HALF})?|(?<!\d)(\d{{1,2}})(?:{_HALF}|{_MARK}(?:\d\d分?)?)",
+    re.IGNORECASE,
 )
-_BESIDE_A_DATE = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:at|on|the|of)\b")
+_BESIDE_A_DATE = re.compile(
+    r"(?<=\d)(?:st|nd|rd|th)\b|\b(?:at|on|the|of|am|um|den|le|à|el|de|às)\b|(?<=\d)[月日]"
+)
 
 
 def write_wall_clock(moment: datetime, zone: ZoneInfo) -> str:
@@ -50,7 +60,7 @@ def list_days_ahead(moment: datetime, zone: ZoneInfo) -> str:
 def read_day_ahead(
     text: str | None, moment: datetime, zone: ZoneInfo, day_hour: time | None = None
 ) -> datetime | None:
-    """Read a day of list_days_ahead() in another form: "Mon 30", "11/30/2026" or "Monday 9:30"; None for other texts.
+    """Read a day of list_days_ahead() in another form: "Mon 30", "11/30/2026" or "Montag 9:30"; None for other texts.
 
     Which number is the month is told by the days: it is the first one that all words and numbers fit.
     """
@@ -58,7 +68,7 @@ def read_day_ahead(
     clock = _HOUR.search(plain)
     day_text = _BESIDE_A_DATE.sub(" ", plain.replace(clock[0], " ", 1) if clock else plain)
     words, numbers = (
-        re.findall(r"[^\W\d_]+", day_text),
+        re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", day_text),
         [*map(int, re.findall(r"\d{1,9}", day_text))],
     )
     today = moment.astimezone(zone).date()
@@ -70,12 +80,21 @@ def read_day_ahead(
 
 
 def _names_day(words: Sequence[str], numbers: Sequence[int], day: date) -> bool:
-    names = f"{day:%A %B}".lower().split()
-    fits = all(len(word) > 2 and any(name.startswith(word) for name in names) for word in words)
-    is_named = any(names[0].startswith(word) for word in words) or (
+    weekday, month = _translate(f"{day:%A}"), _translate(f"{day:%B}")
+    fits = all(len(word) > 2 and _begins_any((*weekday, *month), word) for word in words)
+    is_named = any(_begins_any(weekday, word) for word in words) or (
         day.day in numbers and len(words) + len(numbers) > 1
     )
     return fits and is_named and set(numbers) <= {day.year, day.month, day.day}
+
+
+def _translate(name: str) -> Sequence[str]:
+    """Return a name of the calendar in our languages, as models write in the owner's."""
+    return [translate(name, language).lower() for language in ("en", *LANGUAGES)]
+
+
+def _begins_any(names: Sequence[str], word: str) -> bool:
+    return any(name.startswith(word) for name in names)
 
 
 def localize(text: str, zone: ZoneInfo) -> str:
@@ -110,7 +129,8 @@ def read_wall_clock(
     A day alone is its `day_hour`. An offset behind the hour is left out: models add one by habit. An hour that
     the clocks skip is the one after it, of one that comes twice it is the first. "24:00" is the end of the day.
     """
-    day = _DAY.search(unicodedata.normalize("NFKC", text or ""))
+    plain = _DAY_FIRST.sub(r"\3-\2-\1", unicodedata.normalize("NFKC", text or ""))
+    day = _DAY.search(plain)
     if day is None:
         return None
     try:
@@ -130,6 +150,8 @@ def _read_hour(text: str, day_hour: time | None) -> time | None:
     hour, minute, *halves = match.groups()
     if (hour, minute) == ("24", "00"):
         return DAY_END
+    if named := _NAMED_HALF.search(text):
+        halves = ["a" if named[1] else "p"]
     if (half := "".join(filter(None, halves)).casefold()) and int(hour) <= 12:
         return time(int(hour) % 12 + 12 * (half == "p"), int(minute or 0))
     return time(int(hour), int(minute or 0))

@@ -5,6 +5,11 @@ Also called: text normalization, Unicode normalization.
 
 import re
 
+PLAIN_LETTERS = str.maketrans(
+    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+    | {"ँ": "ं", "\u093c": "", "ة": "ه", "ى": "ي", "ی": "ي", "ک": "ك"}
+)
+"""What people and models write for letters that Unicode takes not apart, or with other dots."""
 MAX_WORDING_CHARS = 300
 """How much of a wording is stored: Firestore compares no more than 1,500 bytes of a text."""
 _WORD = (

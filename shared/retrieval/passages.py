@@ -1,38 +1,42 @@
 """Passages: where a quotation stands in a text, compared by words as a reader compares them.
 
 Case, width, accents, punctuation, quotation marks and spaces make no difference, nor do sounds of
-hesitation ("uhm", "äh") that a quotation leaves out.
+hesitation ("uhm", "äh"), fillers between two pauses (fillers.json) and remarks in brackets that a quotation leaves out.
 
 Also called: fuzzy matching, quote verification, string alignment.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from html import unescape
+from pathlib import Path
 
 from shared.domain.value import positional_value
+from shared.domain.words import PLAIN_LETTERS
 from shared.retrieval.terms import find_words, fold
 
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
 """Such sounds as are no word of a language that we know of: "um" and "er" are words."""
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
-_EXPLANATION = re.compile(r"\[[^\]]*\]|\([^)]*\)")
-"""What a quotation adds in brackets."""
+_EXPLANATION = re.compile(r"\[[^\[\]]{0,80}\]|\([^()]{0,80}\)")
+"""What a quotation adds in brackets, and a transcriber: "[laughs]"."""
+_FILLERS_FILE = Path(__file__).with_name("fillers.json")
+_PAUSE = r"[,;:.!?…—–¿、，。！？،]"
 MIN_LEFT_OUT = 3
 """Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
 _LABEL = re.compile(r"[^:]{1,80}: ")
 """Of a speaker, in front of what they say."""
-_LETTERS = str.maketrans(
-    {"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
-)
-"""What models write for letters that Unicode takes not apart."""
 _MAX_SAID_AGAIN = 4
 """Words that are said twice in a row: "at the, at the"."""
 _MAX_JOINED = 12
 """Words that are one in another spelling: "I.B.M."."""
 _MAX_ELIDED = 4
 """Letters that a short form leaves out: "I'd" for "I would"."""
+_MIN_CLIPPED = 3
+"""Letters of a word whose last vowel is not heard."""
 _JOINT = re.compile(r"'|([^aeiouy'])\1")
 """Where words grew together, as in "don't" and "gonna": vowels may have changed there."""
 _WEAK = re.compile(r"[aeiouy']|([^aeiouy'])(?=\1)")
@@ -72,18 +76,17 @@ def find_quoted(quote: str, text: str) -> tuple[int, int] | None:
     forms = dict.fromkeys(
         (quote, _EXPLANATION.sub(" ", quote), quote[label.end() :] if label else "")
     )
-    words = [*_list_words(text)]
-    ways = ((lambda listed: listed), _leave_out_repetitions)
-    found = (_find_pieces(form, way(words), way) for way in ways for form in forms)
+    readings = ((read, read(text)) for read in (_list_all_words, _list_meant_words))
+    found = (_find_pieces(form, words, read) for read, words in readings for form in forms)
     return next(filter(None, found), None)
 
 
 def _find_pieces(
-    quote: str, words: Sequence[_Word], way: Callable[[Sequence[_Word]], Sequence[_Word]]
+    quote: str, words: Sequence[_Word], read: Callable[[str], Sequence[_Word]]
 ) -> tuple[int, int] | None:
     spans: list[tuple[int, int]] = []
     for piece in _ELLIPSIS.split(quote):
-        wanted = way([*_list_words(piece)])
+        wanted = read(piece)
         if not wanted:
             continue
         rest = [word for word in words if not spans or word.start >= spans[-1][1]]
@@ -149,6 +152,8 @@ def _is_short_form(short: _Word, full: Sequence[_Word]) -> bool:
     word, whole = short.folded, "".join(each.folded for each in full)
     if not (word + whole).isascii() or not 0 <= len(whole) - len(word) <= _MAX_ELIDED:
         return False
+    if len(full) == 1 and whole == word + "e":  # "ich hab" is "ich habe"
+        return len(word) >= _MIN_CLIPPED
     if len(full) == 1 or not _JOINT.search(short.spelling):  # "can't", "cannot"; "dont"
         head = short.spelling.partition("'")[0] if len(full) == 1 else full[0].folded
         is_left = len(head) < len(word) and word.startswith(head) and whole.startswith(head)
@@ -164,6 +169,27 @@ def _is_short_form(short: _Word, full: Sequence[_Word]) -> bool:
 def _stands_in_order(letters: str, whole: str) -> bool:
     rest = iter(whole)
     return all(letter in rest for letter in letters)
+
+
+def _list_all_words(text: str) -> Sequence[_Word]:
+    return [*_list_words(text)]
+
+
+def _list_meant_words(text: str) -> Sequence[_Word]:
+    """List the words without what is said while somebody thinks."""
+    bare = _compile_asides().sub(lambda aside: " " * len(aside[0]), text)
+    return _leave_out_repetitions([*_list_words(bare)])
+
+
+@cache
+def _compile_asides() -> re.Pattern[str]:
+    """Compile remarks in brackets, and fillers: their words mean something where no pause stands on both sides."""
+    by_language = json.loads(_FILLERS_FILE.read_bytes())
+    fillers = "|".join(re.escape(each) for listed in by_language.values() for each in listed)
+    return re.compile(
+        rf"{_EXPLANATION.pattern}|(?:^|(?<={_PAUSE}))\s*(?:{fillers})(?=\s*{_PAUSE})",
+        re.IGNORECASE,
+    )
 
 
 def _leave_out_repetitions(words: Sequence[_Word]) -> Sequence[_Word]:
@@ -200,7 +226,7 @@ def _list_words(text: str) -> Iterator[_Word]:
     for start, end, is_spaced in find_words(text):
         places = [(start, end)] if is_spaced else [(n, n + 1) for n in range(start, end)]
         for first, last in places:
-            spelling = fold(text[first:last]).translate(_LETTERS)
+            spelling = fold(text[first:last]).translate(PLAIN_LETTERS)
             folded = spelling.replace("'", "")
             if folded and folded not in _HESITATIONS:
                 yield _Word(first, last, folded, spelling, is_spaced)

@@ -23,6 +23,8 @@ MIN_SHARE = 0.6
 """Of the words that mean something; a rare one, a name or an amount never lacks."""
 MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
+MAX_RESTORED = 4
+"""Words: what denies a quotation stands near to it, and further away it may deny something else."""
 _NEGATIONS_FILE = Path(__file__).with_name("negations.json")
 _FREQUENT_AMOUNTS = "one two three four five six ten few several first second"
 _OWNER = "user owner"
@@ -82,6 +84,23 @@ def find_bearing_clause(quote: str, statement: str) -> str:
     terms = [term for clause, _ in _split_clauses(statement) for term in clause]
     clauses = filter(str.strip, _CLAUSE_END.split(unicodedata.normalize("NFKC", quote)))
     return max(clauses, key=partial(_count_borne, terms), default=quote)
+
+
+def loses_negation(quote: str, said: str) -> bool:
+    """Tell whether the word of its clause next to a quotation says no, and the quotation does not."""
+    restored = restore_clause(quote, said, most=1), restore_clause(quote, said)
+    return all(map(has_negation, restored)) and not has_negation(quote)
+
+
+def restore_clause(quote: str, said: str, *, most: int = MAX_RESTORED) -> str:
+    """Return a quotation with the words around it in its clause, a few on either side: a "not" may have been cut off."""
+    before, found, after = said.partition(quote)
+    if not found:
+        return quote
+    head, tail = _CLAUSE_END.split(before)[-1], _CLAUSE_END.split(after, maxsplit=1)[0]
+    starts = [start for start, *_ in find_words(head)][-most:]
+    ends = [end for _, end, _ in find_words(tail)][:most]
+    return head[starts[0] if starts else len(head) :] + quote + tail[: ends[-1] if ends else 0]
 
 
 def _count_borne(terms: Sequence[str], clause: str) -> int:

@@ -21,7 +21,13 @@ from shared.data.search.question_meaning import QuestionMeanings, find_language
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.library.polarity import is_of_one_polarity
-from shared.retrieval.proof import names_other_numbers, share_word
+from shared.retrieval.proof import (
+    has_negation,
+    loses_negation,
+    names_other_numbers,
+    restore_clause,
+    share_word,
+)
 from shared.retrieval.term_weights import list_english_terms
 from shared.retrieval.terms import fold, tokenize
 
@@ -83,6 +89,7 @@ async def _find_fault(
         fact.content,
         fact.evidence,
         before=before[-MAX_CHARS_BEFORE:],
+        segment=extraction.lines[fact.segment]["text"],
         is_english=_is_english(extraction.conversation.language, get_language(extraction)),
     )
     return None if follows else "unproved"
@@ -95,15 +102,18 @@ async def does_follow(
     evidence: str,
     *,
     before: str = "",
+    segment: str = "",
     is_english: bool = False,
 ) -> bool:
     """Tell whether a fact is of the matter of its proof, with its numbers, and both deny or neither does.
 
-    `before` is what was said before, as "Yes, for ten years" answers something. It `is_english` where both are said to
+    `before` is what was said before, as "Yes, for ten years" answers something; what the proof is cut from, `segment`,
+    may deny it. It `is_english` where both are said to
     be. Without an encoder numbers alone are compared. Raises ModelFailed and Unavailable.
     """
     whole = f"{before} {evidence}".strip()
-    if names_other_numbers(whole, content):
+    is_denied = loses_negation(evidence, segment) and not has_negation(content)
+    if is_denied or names_other_numbers(whole, content):
         return False
     stated, said = [await meanings.compare(uid, text, list) for text in (content, whole)]
     if stated is None or said is None:
@@ -121,7 +131,7 @@ async def does_follow(
     for words in () if is_near else _list_proofs(evidence):
         is_near = is_near or bool(await meanings.compare(uid, words, is_related))
     return is_near and await is_of_one_polarity(
-        meanings, uid, evidence, content, most=MAX_POLARITY_DIFFERENCE
+        meanings, uid, restore_clause(evidence, segment), content, most=MAX_POLARITY_DIFFERENCE
     )
 
 

@@ -16,11 +16,11 @@ from shared.retrieval.terms import find_words, fold, tokenize
 _TABLE = json.loads(Path(__file__).with_name("scraps.json").read_text(encoding="utf-8"))
 _QUESTION_MARK = re.compile("[?？؟\u037e]")
 _PROMISE = re.compile(
-    r"\b(?:do (?:it|that|this)|let me|on it|(?:i|you|he|she|it|we|they)(?:['’]ll|\s+(?:will|shall|must|can|(?:have|has|need|needs|got)\s+to)"
+    r"\b(?:do (?:it|that|this)|(?:i|can|will) do|doe ik|ik doe|let me|on it|(?:i|you|he|she|it|we|they)(?:['’]ll|\s+(?:will|shall|must|can|(?:have|has|need|needs|got)\s+to)"
     r"|(?:['’](?:m|re|s)|\s+(?:am|are|is))\s+going\s+to|['’](?:ve|s)\s+got\s+to))\b",
     re.IGNORECASE,
 )
-"""Of small words alone in English; in other languages a verb is none of the table's."""
+"""Of small words alone in English, and in Dutch, whose "doe" is read as "does"; elsewhere a verb is none of the table's."""
 
 
 def is_scrap(texts: Iterable[str]) -> bool:

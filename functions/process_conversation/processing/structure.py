@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime, time
 from zoneinfo import ZoneInfo
 
-from functions.process_conversation.processing.examples import quotes_example
+from functions.process_conversation.processing.examples import is_example_day, quotes_example
 from functions.process_conversation.processing.model_outputs import (
     ActionItemOutput,
     EventOutput,
@@ -141,6 +141,8 @@ def _read_due(text: str | None, conversation: Conversation, zone: ZoneInfo) -> d
 def _read_time(
     text: str | None, conversation: Conversation, zone: ZoneInfo, day_hour: time | None = None
 ) -> datetime | None:
+    if is_example_day(text, conversation.started_at):
+        return None
     read = read_wall_clock(text, zone, day_hour)
     return read or read_day_ahead(text, conversation.started_at, zone, day_hour)
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from functions.process_conversation.processing.model_outputs import ActionItemOutput
@@ -15,14 +15,14 @@ from shared.retrieval.terms import fold
 
 MAX_NAME_CHARS = 64
 _PRONOUNS = {
-    name: frozenset(words.split())
+    name: frozenset(fold(words).split())
     for name, words in json.loads(
         Path(__file__).with_name("pronouns.json").read_text(encoding="utf-8")
     ).items()
 }
 """What models call the owner, several who speak and nobody, in the languages they write in."""
 _CALLED_OWNER = {"user", "the user", "owner", "the owner"}
-_MARKS = " .:!?*'\""
+_MARKS = " .:!?*@`'\""
 _BETWEEN_NAMES = re.compile(r"[(),;/&+\[\]]")
 _FAMILY_FIRST = re.compile("[\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 """Scripts in which the family's name stands first: Hangul, kana and Han."""
@@ -51,11 +51,21 @@ def find_voices(conversation: Conversation, own_names: Iterable[str] = ()) -> Vo
     own_places = find_own_places(conversation, own_names)
     labels = {segment.speaker for segment in segments}
     own_labels = {segments[n].speaker for n in own_places}
+    own_keys = frozenset(map(_build_key, (*own_labels, *own_names)))
     return Voices(
-        own_keys=frozenset(map(_build_key, (*own_labels, *own_names))),
+        own_keys=own_keys | {*_join_nicknames(own_keys)},
         others={_build_key(label): label for label in sorted(labels - own_labels)},
         has_owner=bool(own_places),
     )
+
+
+def _join_nicknames(own_keys: Iterable[str]) -> Iterator[str]:
+    """Yield "alex weber" for whoever is called Alexandra Weber and Alex."""
+    names = [key.split() for key in own_keys if not _FAMILY_FIRST.match(key)]
+    families = {words[-1] for words in names if len(words) > 1}
+    for words in names:
+        if len(words) == 1:
+            yield from (f"{words[0]} {family}" for family in families)
 
 
 def find_own_places(conversation: Conversation, own_names: Iterable[str] = ()) -> frozenset[int]:
@@ -98,20 +108,19 @@ def decide_owner(voices: Voices, answer: ActionItemOutput) -> Owner:
 
 def _build_key(name: str) -> str:
     """Return the form in which spellings of one name are equal: no case, accents or marks around."""
-    return build_name_key(fold(name).replace("_", " ").strip(_MARKS))
+    return build_name_key(re.sub("[_-]", " ", fold(name)).strip(_MARKS))
 
 
 def _calls_owner(key: str) -> bool:
-    first = key.split(maxsplit=1)[0]
     pronouns = _PRONOUNS["owner"] | _PRONOUNS["several"]
-    return key in _CALLED_OWNER | pronouns or first == "me"  # "me and Mara"
+    return key in _CALLED_OWNER | pronouns or "me" in key.split()  # "me and Mara"
 
 
 def _names_several(voices: Voices, name: str) -> bool:
-    """Tell whether words name the owner and somebody else who speaks: "Alex and Mara"."""
+    """Tell whether words name the owner and somebody else who speaks: "Alex and Mara", "moi et Mara"."""
     keys = [key for word in name.split() if (key := _build_key(word))]
-    is_shared = any(_spell(voices, key) for key in keys if not _is_owner(voices, key))
-    return is_shared and any(_is_owner(voices, key) for key in keys)
+    own = [key for key in keys if _is_owner(voices, key) or key in _PRONOUNS["owner"]]
+    return bool(own) and any(_spell(voices, key) for key in keys if key not in own)
 
 
 def _abbreviates(key: str, own: str) -> bool:
@@ -123,17 +132,20 @@ def _abbreviates(key: str, own: str) -> bool:
 
 
 def _is_owner(voices: Voices, key: str) -> bool:
-    """Tell whether a name is the owner's, or the first of one who speaks, and nobody else is called so."""
+    """Tell whether a name is the owner's, or the first ones of one who speaks, and nobody else is called so."""
     if any(_abbreviates(key, own) for own in voices.own_keys):
         return key not in voices.others
-    first_names = {
-        own.split()[0] for own in voices.own_keys if own and not _FAMILY_FIRST.match(own)
-    }
+    given_names = (own for own in voices.own_keys if not _FAMILY_FIRST.match(own))
     return (
         voices.has_owner
-        and key in first_names
-        and not any(key in (other, other.split()[0]) for other in voices.others if other)
+        and any(_begins(key, own) for own in given_names)
+        and not any(_begins(key, other) for other in voices.others)
     )
+
+
+def _begins(key: str, name: str) -> bool:
+    """Tell whether a name is another or its first words: "Mary", "Mary Jane"."""
+    return f"{name} ".startswith(f"{key} ")
 
 
 def _spell(voices: Voices, key: str) -> str | None:

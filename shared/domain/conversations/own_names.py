@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from shared.domain.words import PLAIN_LETTERS
+
 MAX_OWN_NAMES = 20
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
@@ -11,7 +13,8 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 def build_name_key(name: str) -> str:
     """Return the form in which two spellings of one name are equal: no case or accents, single spaces, "Weber, Alex" turned round."""
     decomposed = unicodedata.normalize("NFKD", name).casefold()
-    folded = unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    bare = _ACCENTS.sub("", decomposed).translate(PLAIN_LETTERS)
+    folded = unicodedata.normalize("NFC", bare)
     family, _, given = folded.partition(",")
     return " ".join(f"{given} {family}".split())
 

@@ -482,3 +482,31 @@ async def test_a_proof_is_about_its_fact_in_whatever_words_and_language_i1(
 
     assert await list_facts(world) == [fact] * is_kept
     assert fields.get("dropped_unproved") == (None if is_kept else 1)
+
+
+@needs_encoder
+@pytest.mark.parametrize(
+    ("said", "quoted", "fact", "is_kept"),
+    [
+        ("I don't eat any meat at all.", "eat any meat at all", "User eats meat", False),
+        ("No como marisco, me da alergia", "como marisco, me da", "User eats seafood", False),
+        ("Ich esse Fleisch schon lange nicht mehr", "Ich esse Fleisch", "User eats meat", False),
+        ("ik drink alcohol helemaal niet", "ik drink alcohol", "User drinks alcohol", False),
+        ("Я не ем мясо и рыбу", "ем мясо и рыбу", "User eats meat and fish", False),
+        ("eu não bebo café à noite", "bebo café à noite", "User drinks coffee at night", False),
+        ("eu não bebo café à noite", "bebo café à noite", "User does not drink coffee at night", True),
+        ("I don't know, I'm allergic to nuts", "I'm allergic to nuts", "User is allergic to nuts", True),
+        ("I can't believe my sister lives in Graz", "my sister lives in Graz", "User's sister lives in Graz", True),
+    ],
+)  # fmt: skip
+async def test_what_denies_a_proof_is_not_cut_off_i1(database, said, quoted, fact, is_kept):
+    segments = (Segment(text=said, is_user=True, speaker="SPEAKER_00"),)
+    answer = build_extraction_output(build_memory_output(fact, evidence=quoted))
+    with ScriptedModel(answers=build_script(answer)) as model:
+        async with open_encoder() as encoder:
+            world = build_processing_fixture(database, model, embedder=encoder)
+            await world.write(build_test_conversation(transcript_segments=segments))
+
+            await process_one(world)
+
+    assert await list_facts(world) == [fact] * is_kept

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from functions.process_conversation.processing.examples import EXAMPLES
+from functions.process_conversation.processing.examples import EXAMPLE_DAY, EXAMPLES
 from functions.process_conversation.processing.model_outputs import StructureOutput
+from functions.process_conversation.processing.read_transcript import (
+    BRIEF_PROMPT,
+    PROMPT,
+    render_instructions,
+)
 from functions.process_conversation.processing.structure import (
     add_speakers,
     build_structure,
@@ -103,6 +108,24 @@ def test_what_is_due_today_keeps_its_day_in_the_evening_p26(answer, due):
     (item,) = build_structure(StructureOutput.model_validate(output), talk, BERLIN).action_items
 
     assert item.due_at == due
+
+
+@pytest.mark.parametrize(
+    ("year", "due"), [(2026, None), (2031, datetime(2031, 5, 11, 7, 30, tzinfo=UTC))]
+)
+@pytest.mark.parametrize("prompt", [PROMPT, BRIEF_PROMPT])
+def test_the_days_of_the_prompts_examples_are_no_answer_before_they_are_near_p26(prompt, year, due):
+    talk = replace(build_test_conversation(), started_at=datetime(year, 3, 2, 19, tzinfo=UTC))
+    day = f"{EXAMPLE_DAY} 09:30"
+    output = build_structure_output(
+        action_items=[build_item("Call", day)], events=[{"title": "Call", "start": day}]
+    )
+
+    built = build_structure(StructureOutput.model_validate(output), talk, BERLIN)
+
+    assert day in render_instructions(prompt)
+    assert [each.due_at for each in built.action_items] == [due]
+    assert [each.start for each in built.events] == [due] * bool(due)
 
 
 def test_tasks_are_truncated_to_fifteen_words_and_deduplicated_p26():

@@ -181,6 +181,49 @@ def test_a_models_word_on_the_owner_holds_only_as_far_as_the_transcript(
 
 
 @pytest.mark.parametrize(
+    ("names", "answer", "owner"),
+    [
+        (["Alexandra Weber", "Alex"], "Alex Weber", ("me", None)),
+        (["Alexandra Weber", "Alex"], "Alex W.", ("me", None)),
+        (["Alexandra Weber", "Alex"], "@Alex", ("me", None)),
+        (["Alexandra Weber", "Alex"], "Alex Schmidt", ("other", "Alex Schmidt")),
+        (["Łukasz Żak"], "Lukasz", ("me", None)),
+        (["Łukasz Żak"], "Lukasz Zak", ("me", None)),
+        (["Søren Ørsted"], "Soren Orsted", ("me", None)),
+        (["Mary-Jane Watt"], "Mary Jane", ("me", None)),
+        (["Mary-Jane Watt"], "Mary-Jane", ("me", None)),
+        (["Mary-Jane Watt"], "Mary", ("me", None)),
+        (["Mary-Jane Watt"], "Jane", ("other", "Jane")),
+        (["Ann"], "Mara and me", ("me", None)),
+        (["Ann"], "Jonas and me", ("me", None)),
+        (["Ann"], "ich und Mara", ("me", None)),
+        (["Ann"], "moi et Mara", ("me", None)),
+        (["Ann"], "yo y Mara", ("me", None)),
+        (["Ann"], "Mi Young Kim", ("other", "Mi Young Kim")),
+        (["Ann"], "nós", ("me", None)),
+        (["Ann"], "beide", ("me", None)),
+        (["Ann"], "أنا", ("me", None)),
+        (["Ann"], "自分", ("me", None)),
+        (["Ann"], "unbekannt", ("unknown", None)),
+        (["Ann"], "inconnu", ("unknown", None)),
+        (["Ann"], "不明", ("unknown", None)),
+        (["Ann"], "-", ("unknown", None)),
+    ],
+)
+def test_the_owner_is_known_by_nicknames_in_any_spelling_and_by_pronouns_i3(names, answer, owner):
+    segments = [
+        Segment(text="x", speaker="SPEAKER_00", is_user=True),
+        Segment(text="x", speaker="Mara"),
+    ]
+    talk = build_test_conversation(transcript_segments=tuple(segments))
+    output = ActionItemOutput.model_validate({"description": "Do it", "owner": answer})
+
+    decided = decide_owner(find_voices(talk, names), output)
+
+    assert (decided.owner, decided.name) == owner
+
+
+@pytest.mark.parametrize(
     ("text_source", "is_own"),
     [("audio_transcript", True), (None, True), ("message", False), ("other_text", False)],
 )

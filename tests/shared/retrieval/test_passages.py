@@ -49,6 +49,48 @@ def test_the_passage_of_the_text_is_found_however_it_is_quoted_i1(quote: str, pa
 
 
 @pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("I go to the gym every day", "I go to the gym, um, every day"),
+        ("I go to the gym every day", "Um, I go to, er, you know, the gym every day"),
+        ("I go to the gym every day", "I go to the gym (laughs) every [inaudible] day"),
+        ("j'ai arrêté l'école", "Ben, euh, j'ai arrêté, tu sais, l'école"),
+        ("mi abuela nació en Vigo", "Pues, mi abuela, este, nació en Vigo"),
+        ("у меня аллергия на мёд", "Ну, э-э, у меня, у меня, как бы, аллергия на мёд"),
+        ("pracuję w Łodzi jako lekarz", "pracuję, yyy, w Łodzi jako lekarz"),
+        ("私は去年から京都で習っています", "えーと、私は、あの、去年から京都で習っています"),
+        ("我从小就对花生过敏", "我，嗯，从小就对花生过敏"),
+        ("저는 부산에서 태어났어요", "음, 저는, 저는 부산에서, 그, 태어났어요"),
+        ("أنا أعمل مهندسا", "أنا، يعني، أعمل مهندسا"),
+        ("मैं शाकाहारी हूं", "मैं, मतलब, शाकाहारी हूँ"),
+        (
+            "ich habe das Fahrrad verkauft und gehe zu Fuß",
+            "ich hab' das Fahrrad verkauft und geh zu Fuß",
+        ),
+        ("ज्यादा पानी पीता", "ज़्यादा पानी पीता"),
+        ("في المدرسه كل يوم", "في المدرسة كل يوم"),
+    ],
+)
+def test_what_is_said_while_somebody_thinks_is_left_out_in_many_languages_i1(
+    quote: str, text: str
+) -> None:
+    assert find_quoted(quote, text)
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("I the gym", "I like the gym"),
+        ("I smoke every day", "I smoke, never, every day"),
+        ("ich wohne in Bonn", "ich wohne also in Bonn"),
+        ("I live in Bonn", "I live, as it were, in Bonn"),
+    ],
+)
+def test_a_word_that_means_something_is_not_left_out_i1(quote: str, text: str) -> None:
+    assert find_quoted(quote, text) is None
+
+
+@pytest.mark.parametrize(
     "quote",
     [
         "I kept bees",

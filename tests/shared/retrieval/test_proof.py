@@ -2,7 +2,7 @@
 
 import pytest
 
-from shared.retrieval.proof import is_proved, proves
+from shared.retrieval.proof import is_proved, loses_negation, proves, restore_clause
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,38 @@ def test_words_prove_nothing_else_g3(quote: str, statement: str) -> None:
 
 def test_a_torn_quotation_proves_nothing_m122() -> None:
     assert not is_proved("The door opens for Eve", "at d", "what did I say")
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "clause"),
+    [
+        ("eat any meat", "Well, I don't eat any meat at all, ever.", "I don't eat any meat at all"),
+        ("飲め", "ええ、コーヒーは飲めません。", "コーヒーは飲めません"),
+        ("I eat fish", "a b c d e f I eat fish g h i j k l", "c d e f I eat fish g h i j"),
+        ("I eat fish", "I eat fish", "I eat fish"),
+        ("I eat fish", "I eat", "I eat fish"),
+    ],
+)
+def test_a_quotation_gets_the_words_of_its_clause_back_i1(
+    quote: str, said: str, clause: str
+) -> None:
+    assert restore_clause(quote, said) == clause
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "is_lost"),
+    [
+        ("bebo café à noite", "Eu não bebo café à noite", True),
+        ("bevo vino a cena", "non bevo vino a cena", True),
+        ("コーヒーは飲め", "コーヒーは飲めません", True),
+        ("ik drink alcohol", "ik drink alcohol niet", True),
+        ("I'm allergic to nuts", "No, I'm allergic to nuts", False),
+        ("my sister lives in Graz", "I can't believe my sister lives in Graz", False),
+        ("não bebo café", "Eu não bebo café", False),
+        ("ich bin allergisch", "vergiss nicht ich bin allergisch", False),
+    ],
+)
+def test_a_quotation_that_lost_its_negation_is_known_by_the_next_word_i1(
+    quote: str, said: str, *, is_lost: bool
+) -> None:
+    assert loses_negation(quote, said) is is_lost
