@@ -54,14 +54,14 @@ def deploy(
         "state_bucket": target.state_bucket,
         "image": image,
         "release": name_release(now),
-        "canary": plan_canary(deployed, canary),
+        "canary": plan_canary(shell, target, deployed, canary),
         "pinecone_sparse_host": hosts["sparse"],
         "pinecone_dense_host": hosts["dense"],
         "objectives": deployed.get("objectives", False),
     }
     services.apply(variables)
     if not variables["objectives"] and await_metrics(shell, target):
-        services.apply({**variables, "objectives": True})
+        add_objectives(services, variables)
     return services.read_outputs(
         {"origin": "https://DOMAIN", "api_address": "ADDRESS", "objectives": True}
     )
@@ -123,6 +123,13 @@ def await_metrics(shell: Shell, target: Target) -> bool:
         if not shell.wait(METRIC_POLL_S, "Google does not know the metrics of the objectives yet"):
             return True
     return False
+
+
+def add_objectives(services: Stack, variables: Mapping[str, Any]) -> None:
+    """Make the objectives, unless another deployment came meanwhile, which this one would take back."""
+    release = variables["release"]
+    if services.read_outputs({"release": release})["release"] == release:
+        services.apply({**variables, "objectives": True})
 
 
 def try_address(shell: Shell, origin: str, address: str) -> str:
