@@ -15,7 +15,7 @@ from infra.deploy.preflight import (
     find_local_problems,
 )
 from infra.deploy.releases import plan_canary
-from infra.deploy.secrets import add_missing_values
+from infra.deploy.secrets import add_value, choose_missing_values
 from infra.deploy.shell import Shell
 from infra.deploy.stacks import Stack
 from infra.deploy.target import ROOT, Target
@@ -42,8 +42,10 @@ def deploy(
     """Bring the committed source to the target, and return the outputs of the services. Raises DeployError."""
     billing, commit = prepare(shell, target)
     foundation = lay_foundation(shell, target, billing)
-    add_missing_values(shell, target, foundation["secrets"], environment)
-    hosts = ensure_indexes(shell, target, environment)
+    values = choose_missing_values(shell, target, foundation["secrets"], environment)
+    hosts = ensure_indexes(shell, target, environment)  # by a key that is stored only if it serves
+    for name, value in values.items():
+        add_value(shell, target, name, value)
     image = build_image(shell, target, foundation, commit)
     wait_for_indexes(shell, target)
     services = Stack(shell, target, "services")

@@ -245,14 +245,24 @@ def test_what_is_missing_is_said_in_a_sentence_before_anything_is_made_d1(
     assert not [c for c in shell.commands if "create" in c or "apply" in c]
 
 
-def test_forgotten_secrets_are_named_together_and_the_others_stored_d1() -> None:
+def test_forgotten_secrets_are_named_together_before_any_is_stored_d1() -> None:
     shell = ReadyShell(absent=EMPTY)
 
     with pytest.raises(DeployError, match="OPENAI_API_KEY, PINECONE_API_KEY: no value is stored"):
         deploy(shell, TARGET, {}, now=NOW, canary=None)
 
-    assert shell.secrets.keys() == {"PSEUDONYM_KEY"}
+    assert shell.secrets == {}
     assert "services apply" not in " ".join(shell.commands)
+
+
+def test_a_key_that_pinecone_does_not_know_is_not_stored_d1() -> None:
+    """A stored value is never asked for again: the functions would have the wrong one."""
+    shell = ReadyShell(absent=EMPTY, answers={"infra.deploy.pinecone_indexes": None})
+
+    with pytest.raises(DeployError):
+        run_deploy(shell)
+
+    assert shell.secrets == {}
 
 
 def test_data_is_not_looked_for_in_another_place_d1() -> None:
