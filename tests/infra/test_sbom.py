@@ -56,7 +56,7 @@ def test_images_are_built_on_bases_that_never_change() -> None:
     bases = [line for line in lines if line.startswith("FROM ")]
 
     assert bases != []
-    assert [base for base in bases if not re.match(r"FROM \S+@sha256:[0-9a-f]{64}( |$)", base)] == []
+    assert all(re.match(r"FROM \S+@sha256:[0-9a-f]{64}( |$)", base) for base in bases)
 
 
 def test_make_sbom_writes_a_document_of_cyclonedx(tmp_path) -> None:
