@@ -43,7 +43,8 @@ def deploy(
     billing, commit = prepare(shell, target)
     foundation = lay_foundation(shell, target, billing)
     values = choose_missing_values(shell, target, foundation["secrets"], environment)
-    hosts = ensure_indexes(shell, target, environment)  # by a key that is stored only if it serves
+    # A stored key is never asked for again: one that Pinecone refuses must not be.
+    hosts = ensure_indexes(shell, target, environment)
     for name, value in values.items():
         add_value(shell, target, name, value)
     image = build_image(shell, target, foundation, commit)
