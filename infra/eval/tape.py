@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from shared.domain.errors import ModelFailed
 from shared.domain.ids import UserId
-from shared.domain.models.model import ModelRole, Prompt, Urgency
+from shared.domain.models.model import ModelFacts, ModelRole, Prompt, Urgency
 from shared.models.windows import count_prompt_tokens
 from shared.models.wrapped_model import WrappedModel, WrappedModels
 from shared.ports import ChatModel, Models
@@ -51,6 +52,11 @@ def load_tape(path: Path) -> Tape:
     return Tape(recorded["answers"], recorded["model"])
 
 
+def _describe(facts: ModelFacts, tape: Tape) -> ModelFacts:
+    """Say that what was recorded was written by a model, whatever is at hand where it is played."""
+    return replace(facts, is_extractive=False) if tape.is_played else facts
+
+
 class TapedModels(WrappedModels):
     """The models of a server, whose answers a tape records, or plays instead of asking."""
 
@@ -60,6 +66,9 @@ class TapedModels(WrappedModels):
 
     def name(self, role: ModelRole) -> str:
         return self._tape.model_name if self._tape.is_played else self._models.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return _describe(self._models.describe(role), self._tape)
 
     def for_user(
         self, uid: UserId, *, is_masked: bool, chat: str = "", urgency: Urgency = "now"
@@ -75,6 +84,9 @@ class _TapedModel(WrappedModel):
 
     def name(self, role: ModelRole) -> str:
         return self._tape.model_name if self._tape.is_played else self._model.name(role)
+
+    def describe(self, role: ModelRole) -> ModelFacts:
+        return _describe(self._model.describe(role), self._tape)
 
     async def complete_structured(self, role: ModelRole, prompt: Prompt, schema: type[T]) -> T:
         key = self._tape.begin(prompt)

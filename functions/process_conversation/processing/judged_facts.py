@@ -1,4 +1,4 @@
-"""Judged facts: those of which the encoder finds that they tell no secret, are new, and that their proof is about them.
+"""Judged facts: those of which the encoder finds that they tell no secret, last, are new, and that their proof is about them.
 
 A password may be told in words that no pattern knows, and a model may quote what was said for a fact that it made up.
 """
@@ -13,6 +13,7 @@ from anyio import to_thread
 from functions.process_conversation.processing.cached_completion import Extraction
 from functions.process_conversation.processing.memory_selection import DropReason, Sifted
 from functions.process_conversation.processing.model_outputs import MemoryOutput
+from functions.process_conversation.processing.passing_facts import is_passing
 from functions.process_conversation.processing.read_transcript import get_language
 from functions.process_conversation.processing.told_secrets import tells_secret
 from shared import telemetry
@@ -73,6 +74,8 @@ async def _find_fault(
         return "repeated"
     if extraction.model.describe("reader").is_extractive:  # its facts are made of their proof
         return None
+    if await to_thread.run_sync(is_passing, vector):
+        return "not_meant"
     before = extraction.lines[fact.segment - 1]["text"] if fact.segment else ""
     follows = await does_follow(
         extraction.deps.meanings,

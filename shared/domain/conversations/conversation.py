@@ -494,9 +494,12 @@ def transcript_hash(conversation: Conversation) -> str:
 
 
 def hash_words(conversation: Conversation) -> str | None:
-    """Hash what was said, whoever said it and when; None where no words are at hand. Parts need not be loaded."""
+    """Hash what was said, whoever said it and when, to 64 bits; None where no words are at hand.
+
+    Parts need not be loaded.
+    """
     words = conversation.parts or [segment.text for segment in conversation.transcript_segments]
-    return _hash_values([*words]) if words else None
+    return _hash_values([*words])[:16] if words else None
 
 
 def _list_segments(conversation: Conversation) -> list[Any]:

@@ -23,7 +23,7 @@ from tests.functions.chat.library import build_conversation, store_conversations
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
 
-SHA256_DIGITS = 64
+HASH_DIGITS = 16
 
 
 def open_chat(deps: ChatDeps, uid: str = ADA) -> httpx.AsyncClient:
@@ -51,7 +51,7 @@ async def test_the_answer_streams_as_frames_and_ends_with_done_p20(world: ChatFi
     )
     assert screen.done is not None
     [card] = screen.done["memories"]
-    assert len(card.pop("words_hash")) == SHA256_DIGITS
+    assert len(card.pop("words_hash")) == HASH_DIGITS
     assert screen.done == {
         "id": "id0001",
         "text": "She likes\n\nLisbon.",

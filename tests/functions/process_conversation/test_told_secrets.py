@@ -2,12 +2,9 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 
 from functions.process_conversation.processing.told_secrets import (
-    list_examples,
-    load_table,
     tells_secret,
 )
 from shared.adapters.embedded.local_embedder import load_encoder
@@ -110,14 +107,3 @@ def test_most_secrets_are_told_and_hardly_anything_else_i3() -> None:
 
     assert len(missed) <= len(TOLD) // 10, missed
     assert len(taken) <= 1, taken
-
-
-def test_the_vectors_are_those_of_the_examples() -> None:
-    examples = [text for _, text in list_examples()]
-    with np.load(load_table().file) as stored:
-        vectors = stored["vectors"].astype(np.float32)
-
-    assert len(vectors) == len(examples)
-    for place in range(0, len(examples), 25):
-        example = vectors[place] / np.linalg.norm(vectors[place])
-        assert float(example @ np.asarray(encode(examples[place]))) > 0.99

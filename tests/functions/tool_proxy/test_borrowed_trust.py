@@ -129,16 +129,11 @@ async def test_a_name_that_borrows_trust_is_read_behind_look_alikes_s3() -> None
     assert await list_refused(DISGUISED) == split(DISGUISED)
 
 
-def test_no_unseen_name_is_an_example_and_the_vectors_are_theirs() -> None:
+def test_no_unseen_name_is_an_example() -> None:
     examples = [name for _, name in list_examples()]
-    with np.load(load_table().file) as stored:
-        vectors = stored["vectors"].astype(np.float32)
 
     assert set(examples).isdisjoint(map(str.strip, f"{BORROWING};{ORDINARY};{NEAR}".split(";")))
-    assert len(vectors) == len(examples) == len(set(examples))
-    for place in range(0, len(examples), 100):
-        example = vectors[place] / np.linalg.norm(vectors[place])
-        assert float(example @ np.asarray(encode(examples[place]))) > 0.99
+    assert len(examples) == len(set(examples))
 
 
 def read_as(*borrowing: str) -> EncodeQuestion:

@@ -19,7 +19,7 @@ from shared.domain.ids import UserId
 from shared.ports import EncodeQuestion
 from shared.security.tool_class import classify_app_tool
 from tests.fixtures.notes_app import FIND_TOOL, NotesFixture
-from tests.functions.tool_proxy.test_borrowed_trust import encode, encode_here
+from tests.functions.tool_proxy.test_borrowed_trust import encode_here
 
 DEV = UserId("dev")
 GRAVE = """
@@ -411,16 +411,11 @@ async def test_without_an_encoder_the_verbs_of_names_decide_s1(
     assert await list_asking("cash_out | Pays out\nsend_mail | Sends mail", encode) == ["send_mail"]
 
 
-def test_no_unseen_tool_is_an_example_and_the_vectors_are_theirs() -> None:
+def test_no_unseen_tool_is_an_example() -> None:
     examples = [text for _, text in list_examples()]
-    with np.load(load_table().file) as stored:
-        vectors = stored["vectors"].astype(np.float32)
 
     assert set(examples).isdisjoint(describe_tool(tool) for tool in read_tools(f"{GRAVE}{MILD}"))
-    assert len(vectors) == len(examples) == len(set(examples))
-    for place in range(0, len(examples), 50):
-        example = vectors[place] / np.linalg.norm(vectors[place])
-        assert float(example @ np.asarray(encode(examples[place]))) > 0.99
+    assert len(examples) == len(set(examples))
 
 
 async def test_a_tool_that_is_grave_is_shown_so_whatever_its_maker_declares_s1(

@@ -2,13 +2,12 @@
 
 from typing import get_args
 
-import numpy as np
 import pytest
 
 from functions.chat.tools.small_window import SMALL_WINDOW_TOOLS
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.domain.chats.built_in_names import BuiltInToolName
-from shared.retrieval.asked_tools import find_asked_tools, list_examples, load_table
+from shared.retrieval.asked_tools import find_asked_tools, list_examples
 from tests.shared.retrieval.test_question_kinds import UNSEEN as UNSEEN_KINDS
 
 UNSEEN = {
@@ -156,7 +155,4 @@ def test_what_the_search_answers_hardly_ever_asks_for_another_tool_e3() -> None:
 
 def test_the_examples_are_of_tools_that_exist_x27() -> None:
     tools = {tool for tool, _ in list_examples() if tool}
-    with np.load(load_table().file) as stored:
-        assert len(stored["vectors"]) == len(list_examples())
-
     assert tools <= {*get_args(BuiltInToolName)}

@@ -2,11 +2,9 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 
-from shared.adapters.embedded.local_embedder import MODEL_NAME, load_encoder
-from shared.retrieval.examples import ENCODER
+from shared.adapters.embedded.local_embedder import load_encoder
 from shared.retrieval.question_kinds import QuestionKind, list_examples, load_table
 
 UNSEEN: dict[QuestionKind, list[str]] = {
@@ -87,13 +85,3 @@ def test_what_is_not_about_the_library_is_hardly_ever_taken_to_be_e3(
     shares = [load_table().weigh(vectors[text])["library"] for text in others]
 
     assert sum(share >= 0.35 for share in shares) <= 1
-
-
-def test_the_stored_vectors_are_those_of_the_examples(vectors: dict[str, list[float]]) -> None:
-    assert ENCODER == MODEL_NAME
-    with np.load(load_table().file) as stored:
-        examples = stored["vectors"].astype(np.float32)
-    assert len(examples) == len(list_examples())
-    for place, (_, text) in list(enumerate(list_examples()))[::40]:
-        example = examples[place] / np.linalg.norm(examples[place])
-        assert float(example @ np.asarray(vectors[text])) > 0.99

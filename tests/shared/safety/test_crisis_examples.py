@@ -2,16 +2,14 @@
 
 from functools import cache
 
-import numpy as np
 import pytest
 
 from infra.eval.crisis import count
 from infra.eval.crisis_gold import load_messages
 from shared.adapters.embedded.local_embedder import load_encoder
-from shared.data.search.question_meaning import compare_with_examples, load_crisis_table
+from shared.data.search.question_meaning import compare_with_examples
 from shared.reading.crisis_rules import find_crisis
 from shared.reading.crisis_verdict import add_danger, judge_alone
-from shared.safety.crisis_examples import list_examples
 
 
 @cache
@@ -38,13 +36,3 @@ def test_most_in_danger_get_people_to_call_and_hardly_anybody_else_without_a_mod
     found = [(language, read) for language, read in written if read is not None]
     assert all(language == read for language, read in found)
     assert len(found) >= 0.8 * counts.caught
-
-
-def test_the_vectors_are_those_of_the_examples_g1() -> None:
-    examples = [text for _, text in list_examples()]
-    with np.load(load_crisis_table().file) as stored:
-        vectors = stored["vectors"].astype(np.float32)
-    assert len(vectors) == len(examples)
-    for place in range(0, len(examples), 180):
-        example = vectors[place] / np.linalg.norm(vectors[place])
-        assert float(example @ np.asarray(encode(examples[place]))) > 0.99

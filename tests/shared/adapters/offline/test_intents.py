@@ -1,12 +1,10 @@
 """Intents: what questions and requests are for, by meaning and by words (P2)."""
 
-import numpy as np
 import pytest
 
 from shared.adapters.embedded.local_embedder import load_encoder
 from shared.adapters.embedded.offline.intents import (
     REQUESTS,
-    load_examples,
     read_intent,
 )
 
@@ -142,8 +140,3 @@ def test_what_asks_about_a_request_or_forbids_it_changes_nothing():
     found += [(text, read_intent(text).intent) for text in NO_REQUESTS]
 
     assert [(text, intent) for text, intent in found if intent in REQUESTS] == []
-
-
-def test_the_vectors_are_of_the_examples():
-    with np.load(load_examples().table.file) as stored:
-        assert len(stored["vectors"]) == len(load_examples().spoken)
