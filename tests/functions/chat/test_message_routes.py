@@ -22,7 +22,6 @@ from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
 from tests.old_app import RenderedAnswer, parse_as_fixed_app
 
-
 HASH_DIGITS = 16
 
 
