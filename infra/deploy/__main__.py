@@ -75,7 +75,7 @@ def _deploy(shell: Shell, target: Target, options: argparse.Namespace) -> None:
     outputs = deploy(shell, target, ENVIRONMENT, now=datetime.now(UTC), canary=options.canary)  # noqa: TID251  the one clock of this command
     if not outputs["objectives"]:
         _say(
-            "Objectives and their alerts come with the next `make deploy`: their metrics are too new."
+            "Objectives and their alerts come with the next `make deploy`: their metrics are too new, or another deployment came between."
         )
     if options.canary:
         _say(

@@ -34,6 +34,8 @@ _FILE = Path(__file__).with_suffix(".json")
 _NEAREST = 2
 """How many examples of a kind count: one may resemble anything by chance."""
 _STEM_CHARS = 6
+_STRANGE = 2.0
+"""The weight of a word that no example has: a text of which one word is known resembles none."""
 _WORD = re.compile(r"[a-z]{2,}|\b\d{3}\b")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -134,14 +136,12 @@ def _weigh_examples() -> Sequence[tuple[str, Mapping[str, float]]]:
 
 
 def _weigh_words(text: str) -> Mapping[str, float]:
-    """Return the weight of each word, the more the rarer it is among the examples; their squares add up to 1."""
+    """Return the weight of each word of the examples, the more the rarer; with the strange ones their squares add up to 1."""
     counts = _count_words()
-    weights = {
-        word: math.log((1 + len(list_examples())) / counts[word])
-        for word in _split_words(text)
-        if word in counts
-    }
-    length = math.hypot(*weights.values()) or 1.0
+    words = _split_words(text)
+    known = words & counts.keys()
+    weights = {word: math.log((1 + len(list_examples())) / counts[word]) for word in known}
+    length = math.hypot(*weights.values(), *[_STRANGE] * len(words - known)) or 1.0
     return {word: weight / length for word, weight in weights.items()}
 
 

@@ -35,10 +35,14 @@ ENFORCED_POLICIES = {
 }
 """Policies that stop a deployment where they are enforced, with what they forbid."""
 LISTED_POLICIES = {
+    "gcp.resourceLocations": ("global",),
+    "run.allowedVPCEgress": ("private-ranges-only",),
     "run.allowedIngress": ("internal", "internal-and-cloud-load-balancing"),
     "compute.restrictLoadBalancerCreationForTypes": ("GLOBAL_EXTERNAL_MANAGED_HTTP_HTTPS",),
 }
-"""Policies that name what is allowed, with what a deployment needs of it."""
+"""Policies that name what is allowed, with what a deployment needs of it; secrets are `global`."""
+UNGROUPED = ("global",)
+"""Values that no group of values (`in:…`) has."""
 _BUDGET_PERMISSIONS = ("billing.budgets.create",)
 _UNLIMITED = -1
 _FORBIDDEN, _CONFLICT = 403, 409
@@ -142,14 +146,16 @@ def _read_rules(google: Google, constraint: str) -> list[dict[str, Any]]:
 
 
 def _refuses(rule: Mapping[str, Any], wanted: tuple[str, ...]) -> bool:
-    """Tell whether a rule refuses one of the values; groups of values (`in:…`) are not known here."""
+    """Tell whether a rule refuses one of the values; what groups of values (`in:…`) have is not known here."""
     values = rule.get("values", {})
-    allowed, denied = values.get("allowedValues", []), values.get("deniedValues", [])
+    allowed = {name.removeprefix("is:") for name in values.get("allowedValues", [])}
+    denied = {name.removeprefix("is:") for name in values.get("deniedValues", [])}
     has_groups = any(name.startswith("in:") for name in allowed)
+    missing = set(wanted) - allowed
     return bool(
         rule.get("denyAll")
-        or set(denied) & set(wanted)
-        or (allowed and not has_groups and not set(wanted) <= set(allowed))
+        or denied & set(wanted)
+        or (allowed and missing & set(UNGROUPED if has_groups else wanted))
     )
 
 

@@ -13,10 +13,12 @@ KEPT_VARIABLES = (*NEEDED_VARIABLES, "pinecone_dense_host", "objectives")
 """Variables of the services that a change of traffic leaves as they are; the state knows them, an older one not all."""
 
 
-def plan_canary(outputs: Mapping[str, Any], percent: int | None) -> dict[str, Any] | None:
+def plan_canary(
+    shell: Shell, target: Target, outputs: Mapping[str, Any], percent: int | None
+) -> dict[str, Any] | None:
     """Let a new release share with the one that serves now; without a percentage, or the first time, it gets all.
 
-    Raises DeployError where the state does not tell what serves now.
+    Raises DeployError where the state does not tell what serves now, or not every function serves it.
     """
     if percent is None or "release" not in outputs:
         return None
@@ -27,7 +29,14 @@ def plan_canary(outputs: Mapping[str, Any], percent: int | None) -> dict[str, An
         raise DeployError(
             f"The state of {outputs['release']} is older, and does not tell its functions: deploy without a canary."
         )
-    return {"stable": outputs["release"], "functions": outputs["functions"], "percent": percent}
+    stable, functions = outputs["release"], outputs["functions"]
+    # Terraform writes all outputs of a release that failed, as if each function had it.
+    if missing := sorted({*functions} - {*_list_serving(shell, target, stable)}):
+        raise DeployError(
+            f"The release {stable} came half-way: {', '.join(missing)} did not get it. Run `make deploy` without CANARY, or"
+            " `make rollback` to a whole release, first."
+        )
+    return {"stable": stable, "functions": functions, "percent": percent}
 
 
 def promote(services: Stack, state_bucket: str, project: str) -> None:
@@ -90,9 +99,21 @@ def _keep(outputs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_functions(shell: Shell, target: Target, release: str) -> list[str]:
     """List the functions that have a revision of the release: those that came later have none."""
+    return _find_functions(shell, target, "revisions", "metadata.name", release)
+
+
+def _list_serving(shell: Shell, target: Target, release: str) -> list[str]:
+    """List the functions whose newest revision that started is of the release."""
+    return _find_functions(shell, target, "services", "status.latestReadyRevisionName", release)
+
+
+def _find_functions(
+    shell: Shell, target: Target, resource: str, field: str, release: str
+) -> list[str]:
+    """List the functions in whose row of Cloud Run a field names a revision of the release."""
     listed = shell.read(
-        "gcloud", "run", "revisions", "list", f"--project={target.project}", f"--region={target.region}",
-        "--format=value(metadata.name)", rehearsed=f"chat-{release}",
+        "gcloud", "run", resource, "list", f"--project={target.project}", f"--region={target.region}",
+        f"--format=value({field})", rehearsed=f"chat-{release}",
     )  # fmt: skip
     suffix = f"-{release}"
     return sorted(

@@ -15,7 +15,7 @@ from infra.deploy.preflight import (
     find_local_problems,
 )
 from infra.deploy.releases import plan_canary
-from infra.deploy.secrets import add_missing_values
+from infra.deploy.secrets import add_value, choose_missing_values
 from infra.deploy.shell import Shell
 from infra.deploy.stacks import Stack
 from infra.deploy.target import ROOT, Target
@@ -42,8 +42,11 @@ def deploy(
     """Bring the committed source to the target, and return the outputs of the services. Raises DeployError."""
     billing, commit = prepare(shell, target)
     foundation = lay_foundation(shell, target, billing)
-    add_missing_values(shell, target, foundation["secrets"], environment)
+    values = choose_missing_values(shell, target, foundation["secrets"], environment)
+    # A stored key is never asked for again: one that Pinecone refuses must not be.
     hosts = ensure_indexes(shell, target, environment)
+    for name, value in values.items():
+        add_value(shell, target, name, value)
     image = build_image(shell, target, foundation, commit)
     wait_for_indexes(shell, target)
     services = Stack(shell, target, "services")
@@ -54,14 +57,14 @@ def deploy(
         "state_bucket": target.state_bucket,
         "image": image,
         "release": name_release(now),
-        "canary": plan_canary(deployed, canary),
+        "canary": plan_canary(shell, target, deployed, canary),
         "pinecone_sparse_host": hosts["sparse"],
         "pinecone_dense_host": hosts["dense"],
         "objectives": deployed.get("objectives", False),
     }
     services.apply(variables)
     if not variables["objectives"] and await_metrics(shell, target):
-        services.apply({**variables, "objectives": True})
+        add_objectives(services, variables)
     return services.read_outputs(
         {"origin": "https://DOMAIN", "api_address": "ADDRESS", "objectives": True}
     )
@@ -123,6 +126,13 @@ def await_metrics(shell: Shell, target: Target) -> bool:
         if not shell.wait(METRIC_POLL_S, "Google does not know the metrics of the objectives yet"):
             return True
     return False
+
+
+def add_objectives(services: Stack, variables: Mapping[str, Any]) -> None:
+    """Make the objectives, unless another deployment came meanwhile, which this one would take back."""
+    release = variables["release"]
+    if services.read_outputs({"release": release})["release"] == release:
+        services.apply({**variables, "objectives": True})
 
 
 def try_address(shell: Shell, origin: str, address: str) -> str:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from urllib.parse import urlsplit
 
 from shared.domain.errors import NotAllowed, NotAuthenticated
 from shared.domain.value import value
@@ -43,6 +42,5 @@ def names_service(audience: str, service: str) -> bool:
     Its host is `SERVICE-NUMBER.REGION.run.app` or `SERVICE-HASH-REGION.a.run.app`; path and query may follow, as in
     the URLs that Eventarc pushes to.
     """
-    url = urlsplit(audience)
     host = rf"{re.escape(service)}-(?:\d+\.[a-z]+-[a-z]+\d+|[a-z0-9]+-[a-z]{{2,4}}\.a)\.run\.app"
-    return url.scheme == "https" and re.fullmatch(host, url.netloc) is not None
+    return re.fullmatch(rf"https://{host}(?:[/?].*)?", audience) is not None

@@ -220,6 +220,7 @@ async def test_behind_iam_a_trigger_may_ask_for_any_url_of_its_service_f2(
         "https://close-run-123456789012.europe-west1.run.app.evil.example",
         "https://not-close-run-123456789012.europe-west1.run.app",
         "https://close-run-x@evil-4xj7qm3zpa-ew.a.run.app",
+        "https://[close-run",
     ],
 )
 async def test_behind_iam_a_url_of_another_service_is_refused_s8(

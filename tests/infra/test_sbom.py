@@ -1,6 +1,7 @@
 """Packages that we install: each under a licence that we know, and listed for whoever has to check."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -48,6 +49,14 @@ def test_the_list_has_every_release_of_the_locks_with_the_hashes_of_its_files() 
             listed = components[f"pkg:pypi/{pin.name}@{pin.version}"]
             assert pin.hashes
             assert [each["value"] for each in listed["properties"]] == pin.hashes
+
+
+def test_images_are_built_on_bases_that_never_change() -> None:
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    bases = [line for line in lines if line.startswith("FROM ")]
+
+    assert bases != []
+    assert all(re.match(r"FROM \S+@sha256:[0-9a-f]{64}( |$)", base) for base in bases)
 
 
 def test_make_sbom_writes_a_document_of_cyclonedx(tmp_path) -> None:

@@ -6,17 +6,20 @@ locals {
     for alert in concat(keys(local.log_alerts), keys(local.metric_alerts), keys(local.objectives)) :
     alert => "See docs/operate.md#alert-${alert} of this release."
   }
+  # What the platform refuses reaches no function: its own log of requests tells.
+  refused_deliveries = join(" AND ", [
+    "httpRequest.status=(401 OR 403)",
+    "resource.labels.service_name=(${join(" OR ", [for name in setsubtract(keys(local.functions), keys(local.public)) : "\"${local.services[name]}\""])})",
+  ])
+  excluded_requests = "log_id(\"run.googleapis.com/requests\") AND NOT (${local.refused_deliveries})"
   log_alerts = {
     dead_letter = {
       text   = "Work was given up after ten attempts. `make dead-letters` lists it, with reasons."
       filter = local.log_filters["dead_letters"]
     }
     refused_delivery = {
-      text = "An internal function refused what the platform brought it: conversations or tasks do not arrive."
-      filter = join(" AND ", [
-        "resource.type=\"cloud_run_revision\"", "jsonPayload.message=\"request\"", "jsonPayload.status=(401 OR 403)",
-        "jsonPayload.function=(${join(" OR ", [for name in setsubtract(keys(local.functions), keys(local.public)) : "\"${name}\""])})",
-      ])
+      text   = "A delivery to an internal function was refused, by it or by the platform: conversations or tasks do not arrive."
+      filter = "log_id(\"run.googleapis.com/requests\") AND ${local.refused_deliveries}"
     }
     error = {
       text   = "A function met something that it does not know. The log line names it; it holds no content."
@@ -113,9 +116,9 @@ resource "google_monitoring_uptime_check_config" "console" {
 }
 
 # The platform's own log of requests holds whole addresses, and old apps write content into these. Each
-# function writes a line of its own for each request, without content.
+# function writes a line of its own for each request, without content; those of internal functions hold none.
 resource "google_logging_project_exclusion" "addresses" {
   name        = "keepsake-addresses"
   description = "Addresses of requests may hold content."
-  filter      = "log_id(\"run.googleapis.com/requests\")"
+  filter      = local.excluded_requests
 }

@@ -1,6 +1,7 @@
 """Shell that runs nothing: it notes every command, and answers as a project would."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,10 @@ def write_outputs(values: Mapping[str, Any]) -> str:
     return json.dumps({name: {"value": value} for name, value in values.items()})
 
 
+def read_variables(command: str) -> dict[str, str]:
+    return dict(re.findall(r"-var=(\w+)=(.*?)(?= -var|$)", command))
+
+
 ANSWERS = {
     "git -C": "",
     "rev-parse": "0123456789ab",
@@ -40,6 +45,7 @@ ANSWERS = {
     "gcloud firestore operations list": "operations/1\tTrue\noperations/2\tTrue",
     "infra.deploy.pinecone_indexes": '{"sparse": "sparse.example.com", "dense": "dense.example.com"}',
     "--format=value(image_summary.digest)": "sha256:" + "0" * 64,
+    "gcloud run services list": "chat-r1\nlibrary-r1",
     "gcloud run revisions list": "chat-r0\nlibrary-r0\nchat-r1\nlibrary-r1\nafter-turn-r1",
 }
 """What a command that reads prints: the last part that its line contains decides."""
@@ -47,7 +53,10 @@ ANSWERS = {
 
 @dataclass
 class ScriptedShell:
-    """`answers` differ from ANSWERS, None fails; commands that contain a part of `absent` do not succeed."""
+    """`answers` differ from ANSWERS, None fails; commands that contain a part of `absent` do not succeed.
+
+    The release that is applied last is the one in the state.
+    """
 
     answers: Mapping[str, str | None] = field(default_factory=dict)
     absent: tuple[str, ...] = ()
@@ -57,9 +66,16 @@ class ScriptedShell:
     waits: list[str] = field(default_factory=list)
 
     def run(self, *command: str, stdin: str | None = None) -> None:
-        self.commands.append(" ".join(command))
+        line = " ".join(command)
+        self.commands.append(line)
+        if "services apply" in line:
+            self.keep_release(read_variables(line)["release"])
         if stdin is not None:
             self.secrets[command[4]] = stdin
+
+    def keep_release(self, release: str) -> None:
+        outputs = write_outputs({**SERVICES, "release": release})
+        self.answers = {**self.answers, "services output": outputs}
 
     def read(self, *command: str, rehearsed: str) -> str:
         line = " ".join(command)

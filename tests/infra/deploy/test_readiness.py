@@ -19,6 +19,7 @@ QUOTAS = "/cloudquotas/v1/projects/demo/locations/global/services/run.googleapis
 POLICIES = "/orgpolicy/v2/projects/demo/policies"
 CPU = f"{QUOTAS}/CpuAllocPerProjectRegion"
 INGRESS = f"{POLICIES}/run.allowedIngress:getEffectivePolicy"
+LOCATIONS = f"{POLICIES}/gcp.resourceLocations:getEffectivePolicy"
 FIREBASE = "/firebase/v1beta1/projects/demo"
 BUDGET = "/cloudbilling/v1/billingAccounts/0A0A:testIamPermissions"
 PLACES = ("europe-west1", "eur3")
@@ -33,6 +34,10 @@ def quota(limit: int, **dimensions: str) -> dict[str, Any]:
 
 def rule(**fields: Any) -> dict[str, Any]:
     return {"spec": {"rules": [fields]}}
+
+
+def allow(*values: str) -> tuple[int, Any]:
+    return 200, rule(values={"allowedValues": values})
 
 
 NEW_PROJECT: Answers = {
@@ -83,7 +88,9 @@ def test_a_new_project_is_ready_for_each_environment_f1(environment: str) -> Non
     [
         ({CPU: (200, quota(10_000))}, "quota CpuAllocPerProjectRegion in europe-west1 is 10,000, and after_turn, chat, listen, process_conversation"),
         ({f"{POLICIES}/run.managed.requireInvokerIam:getEffectivePolicy": (200, rule(enforce=True))}, "policy constraints/run.managed.requireInvokerIam forbids to let people call"),
-        ({INGRESS: (200, rule(values={"allowedValues": ["internal"]}))}, "policy constraints/run.allowedIngress forbids to use internal and"),
+        ({INGRESS: allow("internal")}, "policy constraints/run.allowedIngress forbids to use internal and"),
+        ({f"{POLICIES}/run.allowedVPCEgress:getEffectivePolicy": allow("all-traffic")}, "policy constraints/run.allowedVPCEgress forbids to use private-ranges-only"),
+        ({LOCATIONS: allow("in:eu-locations")}, "policy constraints/gcp.resourceLocations forbids to use global"),
         ({BUDGET: (200, {})}, "set monthly_budget = 0 in infra/terraform/foundation/production.tfvars"),
         ({f"{FIREBASE}:addFirebase": (403, {"error": {"status": "PERMISSION_DENIED"}})}, "Firebase to demo, and accept them."),
         ({"/compute/compute/v1/projects/demo": (200, {"quotas": [{"metric": "BACKEND_SERVICES", "limit": 5.0}]})}, "The quota BACKEND_SERVICES is 5, and the load balancer needs"),
@@ -105,7 +112,9 @@ def test_what_would_refuse_a_deployment_is_said_in_a_sentence_f1(
     [
         {CPU: (200, quota(-1))},
         {INGRESS: (200, rule(allowAll=True))},
-        {INGRESS: (200, rule(values={"allowedValues": ["in:all"]}))},
+        {INGRESS: allow("in:all")},
+        {INGRESS: allow("is:internal", "is:internal-and-cloud-load-balancing")},
+        {LOCATIONS: allow("in:eu-locations", "global")},
         {FIREBASE: (200, {})},
         {f"{FIREBASE}:addFirebase": (409, {})},
     ],

@@ -78,7 +78,7 @@ ACTIONS: dict[str, Callable[[ScriptedShell, Stack], object]] = {
     "promote": lambda _, stack: promote(stack, TARGET.state_bucket, TARGET.project),
     "roll_back": lambda shell, stack: roll_back(shell, stack, TARGET, None),
     "roll_back to": lambda shell, stack: roll_back(shell, stack, TARGET, "r0"),
-    "canary": lambda _, stack: plan_canary(stack.read_outputs({}), 10),
+    "canary": lambda shell, stack: plan_canary(shell, TARGET, stack.read_outputs({}), 10),
 }
 
 

@@ -17,7 +17,12 @@ from infra.deploy.preflight import find_local_problems
 from infra.deploy.shell import Rehearsal
 from infra.deploy.steps import MAX_METRIC_POLLS, deploy, destroy, prepare, try_address
 from infra.deploy.target import ROOT, Target
-from tests.infra.deploy.scripted_shell import SERVICES, ScriptedShell, write_outputs
+from tests.infra.deploy.scripted_shell import (
+    SERVICES,
+    ScriptedShell,
+    read_variables,
+    write_outputs,
+)
 from tests.infra.terraform.stack import evaluate_expressions, load_stack
 
 TARGET = Target(project="demo", region="europe-west1", firestore_location="eur3", environment="staging")  # fmt: skip
@@ -36,10 +41,6 @@ class ReadyShell(ScriptedShell):
 
 def run_deploy(shell: ScriptedShell, *, canary: int | None = None) -> dict[str, Any]:
     return deploy(shell, TARGET, KEYS, now=NOW, canary=canary)
-
-
-def read_variables(command: str) -> dict[str, str]:
-    return dict(re.findall(r"-var=(\w+)=(.*?)(?= -var|$)", command))
 
 
 def test_an_empty_project_becomes_a_working_address_step_by_step_d1() -> None:
@@ -72,6 +73,24 @@ def test_objectives_come_when_their_metrics_are_known_or_with_the_next_deploymen
     applied = [read_variables(c)["objectives"] for c in shell.commands if "services apply" in c]
     assert applied == ["false"]
     assert len(shell.waits) == MAX_METRIC_POLLS
+
+
+def test_a_deployment_that_came_meanwhile_is_not_taken_back_for_objectives_d1() -> None:
+    shell = OvertakenShell(absent=("infra.deploy.metrics",), answers={"services output": "{}"})
+
+    run_deploy(shell)
+
+    applied = [read_variables(c)["objectives"] for c in shell.commands if "services apply" in c]
+    assert applied == ["false"]
+
+
+class OvertakenShell(ReadyShell):
+    """A shell beside which somebody else deploys, while it waits for metrics."""
+
+    def wait(self, seconds: float, reason: str) -> bool:
+        self.absent = ()
+        self.keep_release("r20260302t091000")
+        return super().wait(seconds, reason)
 
 
 def test_indexes_that_outlasted_an_apply_are_taken_over_and_waited_for_f1() -> None:
@@ -149,6 +168,16 @@ def test_a_canary_shares_with_the_functions_that_the_release_before_has_d2() -> 
     }
 
 
+def test_a_canary_beside_a_release_that_came_half_way_is_refused_d2() -> None:
+    """Terraform writes of a release that failed all outputs, as if all functions had it."""
+    shell = ReadyShell(answers={"gcloud run services list": "chat-r1\nlibrary-r0\nafter-turn-r1"})
+
+    with pytest.raises(DeployError, match="r1 came half-way: library did not get it"):
+        run_deploy(shell, canary=10)
+
+    assert "services apply" not in " ".join(shell.commands)
+
+
 def test_a_canary_beside_a_canary_keeps_the_stable_release_d2() -> None:
     share = {"stable": "r0", "functions": ["chat"], "percent": 10}
     shell = ReadyShell(answers={"services output": write_outputs({**SERVICES, "canary": share})})
@@ -216,14 +245,24 @@ def test_what_is_missing_is_said_in_a_sentence_before_anything_is_made_d1(
     assert not [c for c in shell.commands if "create" in c or "apply" in c]
 
 
-def test_forgotten_secrets_are_named_together_and_the_others_stored_d1() -> None:
+def test_forgotten_secrets_are_named_together_before_any_is_stored_d1() -> None:
     shell = ReadyShell(absent=EMPTY)
 
     with pytest.raises(DeployError, match="OPENAI_API_KEY, PINECONE_API_KEY: no value is stored"):
         deploy(shell, TARGET, {}, now=NOW, canary=None)
 
-    assert shell.secrets.keys() == {"PSEUDONYM_KEY"}
+    assert shell.secrets == {}
     assert "services apply" not in " ".join(shell.commands)
+
+
+def test_a_key_that_pinecone_does_not_know_is_not_stored_d1() -> None:
+    """A stored value is never asked for again: the functions would have the wrong one."""
+    shell = ReadyShell(absent=EMPTY, answers={"infra.deploy.pinecone_indexes": None})
+
+    with pytest.raises(DeployError):
+        run_deploy(shell)
+
+    assert shell.secrets == {}
 
 
 def test_data_is_not_looked_for_in_another_place_d1() -> None:
@@ -321,7 +360,8 @@ def test_gcloud_knows_every_command_and_option_d1(
         line[2:].removesuffix(" < (a secret)") for line in capsys.readouterr().out.splitlines()
     ]
     commands = [line for line in printed if line.startswith("gcloud ")]
-    commands += ["gcloud run revisions list --project=demo --region=europe-west1 --format=value(metadata.name)",
+    commands += ["gcloud run services list --project=demo --region=europe-west1 --format=value(status.latestReadyRevisionName)",
+                 "gcloud run revisions list --project=demo --region=europe-west1 --format=value(metadata.name)",
                  "gcloud projects delete demo --quiet", "gcloud auth print-access-token"]  # fmt: skip
 
     lines = {" ".join(shlex.split(command)) for command in commands}

@@ -84,19 +84,23 @@ async def test_a_dead_letter_is_counted_d7(database: SqliteDatabase) -> None:
     assert [is_counted(line, load_metrics()["dead_letters"]) for line in log.lines] == [True]
 
 
-async def test_a_delivery_that_an_internal_function_refuses_alerts_f2() -> None:
-    rule = evaluate("services", "log_alerts")["log_alerts"]["refused_delivery"]["filter"]
+async def test_a_delivery_that_the_platform_or_a_function_refuses_alerts_f2() -> None:
+    """What the platform refuses reaches no function: only its own log of requests tells."""
+    values = evaluate("services", "log_alerts", "excluded_requests")
+    alert = values["log_alerts"]["refused_delivery"]["filter"]
+    exclusion = load_stack("services").resources["google_logging_project_exclusion.addresses"]
     transport = httpx.ASGITransport(build_internal_functions(SERVICE_IDENTITY))
     async with httpx.AsyncClient(transport=transport, base_url="http://function") as http:
-        with capture_log() as log:
-            headers = {"Authorization": "Bearer of.nobody.here"}
-            refused = await http.post("/process_conversation/", headers=headers, json={})
+        headers = {"Authorization": "Bearer of.nobody.here"}
+        refused = await http.post("/process_conversation/", headers=headers, json={})
 
-    [line] = log.find_requests()
-    assert (refused.status_code, line["status"]) == (401, 401)
-    assert 'jsonPayload.message="request" AND jsonPayload.status=(401 OR 403)' in rule
-    assert f'"{line["function"]}"' in rule
-    assert '"library"' not in rule
+    requests, _, refusals = alert.partition(" AND ")
+    assert (refused.status_code, requests) == (401, 'log_id("run.googleapis.com/requests")')
+    assert refusals.startswith("httpRequest.status=(401 OR 403) AND resource.labels.service_name=(")
+    assert '"process-conversation"' in refusals
+    assert '"library"' not in refusals
+    assert exclusion["filter"] == "${local.excluded_requests}"
+    assert values["excluded_requests"] == f"{requests} AND NOT ({refusals})"
 
 
 def test_an_objective_measures_a_metric_and_calls_outcomes_good_that_it_counts_d7() -> None:
