@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -95,18 +95,21 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
 def build_title(texts: Sequence[str]) -> str:
     """Quote what says most of what is said: words between two pauses or pronouns that name two things, and others if there is room."""
     counts = Counter(term for text in texts for term in tokenize(text))
+    rare = {term: n for term, n in counts.items() if get_term_weight(term) == RARE_WEIGHT}
+    naming = {t for t in counts if get_term_weight(t) > EVERYDAY_WEIGHT and not t.isdecimal()}
     statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
     phrases = dict.fromkeys(phrase for text in statements for phrase in _split_phrases(text))
     terms = {phrase: tokenize(phrase) for phrase in [*phrases, *texts[:1]]}
 
     def weigh(phrase: str) -> float:
         unique = {*terms[phrase]}
-        rare = [counts[term] for term in unique if get_term_weight(term) == RARE_WEIGHT]
-        return sum(rare) / math.sqrt(len(unique) + 1)
+        return sum(rare.get(term, 0) for term in unique) / math.sqrt(len(unique) + 1)
 
-    telling = [phrase for phrase in phrases if _is_short(phrase) and _is_telling(terms[phrase])]
+    def is_telling(phrase: str) -> bool:
+        return sum(t in naming for t in terms[phrase]) >= _MIN_TELLING_TERMS and _is_short(phrase)
+
     title, told = "", set[str]()
-    for phrase in sorted(telling, key=weigh, reverse=True) or [*terms][:1]:
+    for phrase in sorted(filter(is_telling, phrases), key=weigh, reverse=True) or [*terms][:1]:
         longer = f"{title}, {phrase}" if title else phrase
         if not title or (told.isdisjoint(terms[phrase]) and _is_short(longer)):
             title = longer
@@ -141,11 +144,6 @@ def _is_short(phrase: str) -> bool:
 @lru_cache(maxsize=4_096)
 def _means_something(word: str) -> bool:
     return any(get_term_weight(term) > FUNCTION_WEIGHT for term in tokenize(word))
-
-
-def _is_telling(terms: Iterable[str]) -> bool:
-    telling = [term for term in terms if get_term_weight(term) > EVERYDAY_WEIGHT]
-    return sum(not term.isdecimal() for term in telling) >= _MIN_TELLING_TERMS
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:

@@ -7,7 +7,6 @@ none, even if another of its clauses states a fact.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from shared.adapters.embedded.offline.speech import Sentence, split_sentences
@@ -111,6 +110,7 @@ class Fact:
 def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
     """Extract facts from the owner's sentences; a transcript that marks no owner has none."""
     own = [sentence for sentence in all_sentences if sentence.is_user]
+    following_texts = [*(sentence.text for sentence in own[1:]), ""][: len(own)]
     return [
         {
             "segment": sentence.segment,
@@ -119,9 +119,9 @@ def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
             "content": fact.content,
             "exclusive_key": find_exclusive_key(fact.content),
         }
-        for sentence, following in pairwise([*own, None])
-        if sentence and _is_lasting(sentence.text, following.text if following else "")
+        for sentence, following in zip(own, following_texts, strict=True)
         for fact in extract_facts(sentence.text)
+        if _is_lasting(sentence.text, following)
     ]
 
 
@@ -147,7 +147,7 @@ def extract_facts(sentence: str) -> Iterator[Fact]:
     for clause in _compile(_CLAUSE).split(sentence.rstrip(" .!…")):
         opening = _compile(_OPENING).match(clause)
         quote = clause[opening.end() :] if opening else clause
-        if any(_compile(fact).match(quote) for fact in _FACTS):
+        if _compile("|".join(_FACTS)).match(quote):
             content = quote
             for words, restated in _RESTATED:
                 content = _compile(words).sub(restated, content)
