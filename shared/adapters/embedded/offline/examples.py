@@ -90,17 +90,17 @@ class Examples(Generic[L]):
     def compare_words(self, text: str) -> tuple[L | None, float]:
         """Return the label whose form has the most words of a text, rare ones count more, and how alike they are."""
         asked = set(tokenize(text))
-        near = sorted({place for term in asked for place in self._places.get(term, ())})
-        if not near:
-            return None, 0.0
         weight = self._weigh(asked)
         likeness = [
-            self._weigh(asked & self._terms[n]) / math.sqrt(weight * self._weights[n]) for n in near
+            (self._weigh(asked & terms) / math.sqrt(weight * form_weight), form)
+            for terms, form_weight, form in zip(self._terms, self._weights, self.forms, strict=True)
+            if not asked.isdisjoint(terms)
         ]
-        best = max(likeness)
-        nearest = [self.forms[n] for n, like in zip(near, likeness, strict=True) if like == best]
+        best = max((like for like, _ in likeness), default=0.0)
+        nearest = [form for like, form in likeness if like == best]
         whole = self.match(text, self._by_label)[0] if len(nearest) > 1 else None
-        return (whole if whole in nearest else nearest[0]).label, best
+        chosen = whole if whole in nearest else next(iter(nearest), None)
+        return chosen.label if chosen else None, best
 
     def _weigh(self, terms: Iterable[str]) -> float:
         return math.fsum(self._rarity.get(term, _UNKNOWN_RARITY) for term in terms)
@@ -112,15 +112,6 @@ class Examples(Generic[L]):
     @cached_property
     def _weights(self) -> Sequence[float]:
         return [self._weigh(terms) for terms in self._terms]
-
-    @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
-        """The forms that have a term."""
-        places: dict[str, list[int]] = {}
-        for place, terms in enumerate(self._terms):
-            for term in terms:
-                places.setdefault(term, []).append(place)
-        return places
 
     @cached_property
     def _rarity(self) -> Mapping[str, float]:

@@ -7,6 +7,7 @@ none, even if another of its clauses states a fact.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import zip_longest
 from typing import Any
 
 from shared.adapters.embedded.offline.speech import Sentence, split_sentences
@@ -110,7 +111,6 @@ class Fact:
 def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
     """Extract facts from the owner's sentences; a transcript that marks no owner has none."""
     own = [sentence for sentence in all_sentences if sentence.is_user]
-    following_texts = [*(sentence.text for sentence in own[1:]), ""][: len(own)]
     return [
         {
             "segment": sentence.segment,
@@ -119,9 +119,9 @@ def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
             "content": fact.content,
             "exclusive_key": find_exclusive_key(fact.content),
         }
-        for sentence, following in zip(own, following_texts, strict=True)
+        for sentence, following in zip_longest(own, own[1:])
         for fact in extract_facts(sentence.text)
-        if _is_lasting(sentence.text, following)
+        if _is_lasting(sentence.text, following.text if following else "")
     ]
 
 

@@ -116,5 +116,7 @@ def _weigh_text(text: str, word_counts: Counter[str]) -> float:
 
 def count_meaningful_words(texts: Iterable[str]) -> Counter[str]:
     """Count in how many of some texts a word with meaning stands, in lower case; in the order in which they are said."""
-    words = (dict.fromkeys(w.lower() for w in split_words(text) if is_meaningful(w)) for text in texts)
+    words = (
+        dict.fromkeys(w.lower() for w in split_words(text) if is_meaningful(w)) for text in texts
+    )
     return Counter(word for each in words for word in each)
