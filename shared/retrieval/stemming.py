@@ -3,8 +3,6 @@
 Words of other languages mostly stay as they are, or lose the same ending on both sides of a search.
 """
 
-from functools import lru_cache
-
 from Stemmer import Stemmer
 
 MAX_CACHED_WORDS = 65_536
@@ -42,11 +40,8 @@ _BASE_FORMS = {
 
 def stem(word: str) -> str:
     """Stem a casefolded word: "researching" and "researched" to "research", "went" to "go"."""
-    return word if len(word) > MAX_STEMMED_CHARS else _stem_short(word)
-
-
-@lru_cache(maxsize=MAX_CACHED_WORDS)
-def _stem_short(word: str) -> str:
+    if len(word) > MAX_STEMMED_CHARS:
+        return word
     # An instance holds the word it stems, so threads must not share one.
     stemmer = Stemmer("english", 0)
     return str(stemmer.stemWord(_BASE_FORMS.get(word, word)))

@@ -7,10 +7,10 @@ import re
 import unicodedata
 import zlib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from shared.retrieval.stemming import stem
+from shared.retrieval.stemming import MAX_CACHED_WORDS, MAX_STEMMED_CHARS, stem
 from shared.retrieval.word_forms import has_forms, list_forms
 
 _UNSPACED = (
@@ -99,6 +99,15 @@ def _fold_case(text: str) -> str:
 
 
 def _stem_word(word: str) -> tuple[str, ...]:
+    return _stem_short(word) if len(word) <= MAX_STEMMED_CHARS else _stem_bare(word)
+
+
+@lru_cache(maxsize=MAX_CACHED_WORDS)
+def _stem_short(word: str) -> tuple[str, ...]:
+    return _stem_bare(word)
+
+
+def _stem_bare(word: str) -> tuple[str, ...]:
     bare = word.removesuffix("'s").replace("'", "")
     return (stem(bare),) if bare else ()
 

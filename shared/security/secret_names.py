@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
@@ -23,11 +23,16 @@ PresentNames = Mapping[str, Sequence[str]]
 
 
 def list_present(lowered: str) -> PresentNames:
-    """Return the names that stand somewhere in a text; those of other scripts are passed over by their letters."""
-    letters = {*lowered}
+    """Return the names that stand somewhere in a text; the others are passed over by their first two letters."""
+    openings = {*pairwise(lowered)}
     return {
-        group: [name for name in names if letters.issuperset(name) and name in lowered]
-        for group, names in _load_names().items()
+        group: [
+            name
+            for opening in openings & by_opening.keys()
+            for name in by_opening[opening]
+            if name in lowered
+        ]
+        for group, by_opening in _load_names().items()
     }
 
 
@@ -99,11 +104,14 @@ def _compile_number_word() -> re.Pattern[str]:
 
 
 @cache
-def _load_names() -> Mapping[str, Sequence[str]]:
-    """Return the names of each group in small letters, composed and decomposed."""
-    return {group: _list_forms(group) for group in _GROUPS}
+def _load_names() -> Mapping[str, Mapping[tuple[str, str], Sequence[str]]]:
+    """Return the names of each group in small letters, composed and decomposed, by their first two letters."""
+    return {group: _group_by_opening(group) for group in _GROUPS}
 
 
-def _list_forms(group: str) -> Sequence[str]:
+def _group_by_opening(group: str) -> Mapping[tuple[str, str], Sequence[str]]:
+    by_opening: dict[tuple[str, str], list[str]] = {}
     names = chain.from_iterable(_NAMES[group].values())
-    return [*dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD"))]
+    for form in dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD")):
+        by_opening.setdefault((form[0], form[1]), []).append(form)
+    return by_opening

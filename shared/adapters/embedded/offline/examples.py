@@ -90,21 +90,28 @@ class Examples(Generic[L]):
     def compare_words(self, text: str) -> tuple[L | None, float]:
         """Return the label whose form has the most words of a text, rare ones count more, and how alike they are."""
         asked = set(tokenize(text))
+        weight = self._weigh(asked)
         likeness = [
-            (self._weigh(asked & terms) / math.sqrt(self._weigh(asked) * self._weigh(terms)), form)
-            for terms, form in zip(self._terms, self.forms, strict=True)
+            (self._weigh(asked & terms) / math.sqrt(weight * form_weight), form)
+            for terms, form_weight, form in zip(self._terms, self._weights, self.forms, strict=True)
             if not asked.isdisjoint(terms)
         ]
-        whole, _ = self.match(text, self._by_label)
-        best = max(likeness, key=lambda pair: (pair[0], pair[1] == whole), default=None)
-        return (best[1].label, best[0]) if best else (None, 0.0)
+        best = max((like for like, _ in likeness), default=0.0)
+        nearest = [form for like, form in likeness if like == best]
+        whole = self.match(text, self._by_label)[0] if len(nearest) > 1 else None
+        chosen = whole if whole in nearest else next(iter(nearest), None)
+        return chosen.label if chosen else None, best
 
     def _weigh(self, terms: Iterable[str]) -> float:
-        return sum(self._rarity.get(term, _UNKNOWN_RARITY) for term in terms)
+        return math.fsum(self._rarity.get(term, _UNKNOWN_RARITY) for term in terms)
 
     @cached_property
     def _terms(self) -> list[frozenset[str]]:
         return [frozenset(tokenize(f"{form.before} {form.after}")) for form in self.forms]
+
+    @cached_property
+    def _weights(self) -> Sequence[float]:
+        return [self._weigh(terms) for terms in self._terms]
 
     @cached_property
     def _rarity(self) -> Mapping[str, float]:

@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ from shared.adapters.embedded.offline.speech import (
     capitalise,
     collect_sentences,
     count_meaningful_words,
-    has_content,
     select_central,
     split_sentences,
 )
@@ -27,7 +27,12 @@ from shared.adapters.embedded.offline.tasks import (
     extract_events,
     read_talk,
 )
-from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import (
+    EVERYDAY_WEIGHT,
+    FUNCTION_WEIGHT,
+    RARE_WEIGHT,
+    get_term_weight,
+)
 from shared.retrieval.terms import tokenize
 
 _MIN_MEANINGFUL_WORDS = 4
@@ -90,21 +95,25 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
 def build_title(texts: Sequence[str]) -> str:
     """Quote what says most of what is said: words between two pauses or pronouns that name two things, and others if there is room."""
     counts = Counter(term for text in texts for term in tokenize(text))
+    rare = {term: n for term, n in counts.items() if get_term_weight(term) == RARE_WEIGHT}
+    naming = {t for t in counts if get_term_weight(t) > EVERYDAY_WEIGHT and not t.isdecimal()}
+    statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
+    phrases = dict.fromkeys(phrase for text in statements for phrase in _split_phrases(text))
+    terms = {phrase: tokenize(phrase) for phrase in [*phrases, *texts[:1]]}
 
     def weigh(phrase: str) -> float:
-        terms = {*tokenize(phrase)}
-        rare = [counts[term] for term in terms if get_term_weight(term) == RARE_WEIGHT]
-        return sum(rare) / math.sqrt(len(terms) + 1)
+        unique = {*terms[phrase]}
+        return sum(rare.get(term, 0) for term in unique) / math.sqrt(len(unique) + 1)
 
-    statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
-    phrases = [phrase for text in statements for phrase in _split_phrases(text)]
-    ranked = sorted(filter(_is_telling, phrases), key=weigh, reverse=True) or [*phrases, *texts][:1]
-    title = ""
-    for phrase in ranked:
+    def is_telling(phrase: str) -> bool:
+        return sum(t in naming for t in terms[phrase]) >= _MIN_TELLING_TERMS and _is_short(phrase)
+
+    title, told = "", set[str]()
+    for phrase in sorted(filter(is_telling, phrases), key=weigh, reverse=True) or [*terms][:1]:
         longer = f"{title}, {phrase}" if title else phrase
-        is_new = {*tokenize(title)}.isdisjoint(tokenize(phrase))
-        if not title or (is_new and _is_short(longer)):
+        if not title or (told.isdisjoint(terms[phrase]) and _is_short(longer)):
             title = longer
+            told.update(terms[phrase])
     title = " ".join(title.split()[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS]
     return title if "://" in title.partition(" ")[0] else capitalise(title)
 
@@ -114,7 +123,7 @@ def _split_phrases(text: str) -> Iterator[str]:
     for clause in _PAUSE.split(text):
         run: list[str] = []
         for word in [*clause.split(), "I"]:
-            if _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,'))):
+            if not _is_break(word):
                 run.append(word)
                 continue
             telling = [n for n, each in enumerate(run) if _means_something(each)]
@@ -123,17 +132,18 @@ def _split_phrases(text: str) -> Iterator[str]:
             run = []
 
 
+@lru_cache(maxsize=4_096)
+def _is_break(word: str) -> bool:
+    return not _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,')))
+
+
 def _is_short(phrase: str) -> bool:
     return len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
 
 
+@lru_cache(maxsize=4_096)
 def _means_something(word: str) -> bool:
     return any(get_term_weight(term) > FUNCTION_WEIGHT for term in tokenize(word))
-
-
-def _is_telling(phrase: str) -> bool:
-    words = [term for term in tokenize(phrase) if not term.isdecimal()]
-    return _is_short(phrase) and sum(map(has_content, words)) >= _MIN_TELLING_TERMS
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:

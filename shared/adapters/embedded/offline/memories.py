@@ -7,7 +7,7 @@ none, even if another of its clauses states a fact.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Any
 
 from shared.adapters.embedded.offline.speech import Sentence, split_sentences
@@ -119,9 +119,9 @@ def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
             "content": fact.content,
             "exclusive_key": find_exclusive_key(fact.content),
         }
-        for sentence, following in pairwise([*own, None])
-        if sentence and _is_lasting(sentence.text, following.text if following else "")
+        for sentence, following in zip_longest(own, own[1:])
         for fact in extract_facts(sentence.text)
+        if _is_lasting(sentence.text, following.text if following else "")
     ]
 
 
@@ -147,7 +147,7 @@ def extract_facts(sentence: str) -> Iterator[Fact]:
     for clause in _compile(_CLAUSE).split(sentence.rstrip(" .!…")):
         opening = _compile(_OPENING).match(clause)
         quote = clause[opening.end() :] if opening else clause
-        if any(_compile(fact).match(quote) for fact in _FACTS):
+        if _compile("|".join(_FACTS)).match(quote):
             content = quote
             for words, restated in _RESTATED:
                 content = _compile(words).sub(restated, content)

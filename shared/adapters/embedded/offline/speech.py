@@ -115,6 +115,8 @@ def _weigh_text(text: str, word_counts: Counter[str]) -> float:
 
 
 def count_meaningful_words(texts: Iterable[str]) -> Counter[str]:
-    """Count in how many of some texts a word with meaning stands, in lower case."""
-    words = ({word.lower() for word in split_words(text) if is_meaningful(word)} for text in texts)
+    """Count in how many of some texts a word with meaning stands, in lower case; in the order in which they are said."""
+    words = (
+        dict.fromkeys(w.lower() for w in split_words(text) if is_meaningful(w)) for text in texts
+    )
     return Counter(word for each in words for word in each)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from shared.adapters.embedded.offline import planner
-from shared.adapters.embedded.offline.intents import read_intent
+from shared.adapters.embedded.offline.intents import Reading, read_intent
 from shared.adapters.embedded.offline.results import parse_results
 from shared.domain.models.model import ToolSpec
 
@@ -128,6 +128,23 @@ def test_a_question_for_a_date_alone_lists_the_last_such_day(question, day):
 
     start = f"{day}T00:00:00+01:00" if day else None
     assert calls.get("get_conversations", {}).get("start_date") == start
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "tool", "person"),
+    [
+        ("What does Marcus still have to send me?", "others_tasks", "get_action_items", {"owner_name": "Marcus"}),
+        ("What are the last talks with Nora?", "latest_talks", "get_conversations", {"speaker": "Nora"}),
+        ("What do they still have to send me?", "others_tasks", "get_action_items", {"owner": "other"}),
+    ],
+)  # fmt: skip
+def test_who_is_named_outside_the_form_of_an_example_is_asked_about(question, intent, tool, person):
+    request = planner.Request(text=question, reading=Reading(intent=intent), now=NOW)
+    tools = [*LIBRARY_TOOLS, ToolSpec(name="get_action_items", description="", parameters={})]
+
+    arguments = dict(planner.plan(request, [], tools))[tool]
+
+    assert arguments.items() >= person.items()
 
 
 @pytest.mark.parametrize("question", ["Who did I talk to?", "Mit wem habe ich gesprochen?"])

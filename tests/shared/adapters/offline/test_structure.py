@@ -159,6 +159,12 @@ def test_a_sentence_without_a_promise_by_the_user_is_no_task(spoken):
     assert extract_structure(build_data("Hm.", spoken))["action_items"] == []
 
 
+def test_topics_that_are_said_equally_often_stand_in_the_order_in_which_they_are_said():
+    topics = extract_structure(build_data("Purple elephants paint enormous bridges."))["topics"]
+
+    assert topics == ["purple", "elephants", "paint", "enormous", "bridges"]
+
+
 @pytest.mark.parametrize(
     ("spoken", "start"),
     [
