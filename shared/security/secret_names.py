@@ -24,7 +24,7 @@ PresentNames = Mapping[str, Sequence[str]]
 
 def list_present(lowered: str) -> PresentNames:
     """Return the names that stand somewhere in a text; the others are passed over by their first two letters."""
-    openings = {*pairwise(lowered)}
+    openings = {*lowered, *map("".join, pairwise(lowered))}
     return {
         group: [
             name
@@ -104,14 +104,14 @@ def _compile_number_word() -> re.Pattern[str]:
 
 
 @cache
-def _load_names() -> Mapping[str, Mapping[tuple[str, str], Sequence[str]]]:
+def _load_names() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Return the names of each group in small letters, composed and decomposed, by their first two letters."""
     return {group: _group_by_opening(group) for group in _GROUPS}
 
 
-def _group_by_opening(group: str) -> Mapping[tuple[str, str], Sequence[str]]:
-    by_opening: dict[tuple[str, str], list[str]] = {}
+def _group_by_opening(group: str) -> Mapping[str, Sequence[str]]:
+    by_opening: dict[str, list[str]] = {}
     names = chain.from_iterable(_NAMES[group].values())
     for form in dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD")):
-        by_opening.setdefault((form[0], form[1]), []).append(form)
+        by_opening.setdefault(form[:2], []).append(form)
     return by_opening
