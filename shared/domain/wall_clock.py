@@ -29,11 +29,12 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 """A lone hour ends the text: "at 9", but not "in 2 hours"."""
-_NAMED_HALF = re.compile("(午前|上午|오전)|午後|下午|오후")
+_NAMED_HALF = re.compile(r"(?:(午前|上午|오전)|午後|下午|오후)\s?\d")
 _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
 """With full stops the day is first everywhere; with strokes the first number is the month in some countries."""
 _HOUR = re.compile(
-    rf"(?<!\d)(\d{{1,2}}):(\d\d)(?:{_HALF})?|(?<!\d)(\d{{1,2}})(?:{_HALF}|{_MARK}(?:\d\d分?)?)",
+    rf"(?<!\d)(\d{{1,2}}):(\d\d)(?:{_HALF})?|(?<!\d)(\d{{1,2}})(?:{_HALF}|{_MARK}(?:\d\d分?)?)"
+    r"|\b(?:at|um|à|às|alle|las)\s\d{1,2}(?=\W*$)",
     re.IGNORECASE,
 )
 _BESIDE_A_DATE = re.compile(
@@ -81,11 +82,20 @@ def read_day_ahead(
 
 def _names_day(words: Sequence[str], numbers: Sequence[int], day: date) -> bool:
     weekday, month = _translate(f"{day:%A}"), _translate(f"{day:%B}")
-    fits = all(len(word) > 2 and _begins_any((*weekday, *month), word) for word in words)
+    fits = all(
+        len(word) > 2
+        and (_begins_any(month, word) or (_begins_any(weekday, word) and not _begins_month(word)))
+        for word in words
+    )
     is_named = any(_begins_any(weekday, word) for word in words) or (
         day.day in numbers and len(words) + len(numbers) > 1
     )
     return fits and is_named and set(numbers) <= {day.year, day.month, day.day}
+
+
+def _begins_month(word: str) -> bool:
+    """Tell it of "mar", which is March or a Tuesday of Spain."""
+    return any(_begins_any(_translate(f"{date(2000, n, 1):%B}"), word) for n in range(1, 13))
 
 
 def _translate(name: str) -> Sequence[str]:

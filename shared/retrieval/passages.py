@@ -16,6 +16,8 @@ from pathlib import Path
 
 from shared.domain.value import positional_value
 from shared.domain.words import PLAIN_LETTERS
+from shared.retrieval.negations import has_negation
+from shared.retrieval.term_weights import FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import find_words, fold
 
 _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "hm", "hmm", "mhm")))
@@ -36,7 +38,7 @@ _MAX_JOINED = 12
 _MAX_ELIDED = 4
 """Letters that a short form leaves out: "I'd" for "I would"."""
 _MIN_CLIPPED = 3
-"""Letters of a word whose last vowel is not heard."""
+"""Letters of a word whose last vowel is not heard; "her" and "here" are two words."""
 _JOINT = re.compile(r"'|([^aeiouy'])\1")
 """Where words grew together, as in "don't" and "gonna": vowels may have changed there."""
 _WEAK = re.compile(r"[aeiouy']|([^aeiouy'])(?=\1)")
@@ -131,9 +133,9 @@ def _align(wanted: Sequence[_Word], words: Sequence[_Word], first: int) -> int |
 def _list_steps(one: Sequence[_Word], other: Sequence[_Word]) -> Iterator[tuple[int, int]]:
     """Yield how many words of each say the same: in short and in full, or together and apart."""
     for count in (1, 2):
-        if _is_short_form(one[0], other[:count]):
+        if count <= len(other) and _is_short_form(one[0], other[:count]):
             yield 1, count
-        if _is_short_form(other[0], one[:count]):
+        if count <= len(one) and _is_short_form(other[0], one[:count]):
             yield count, 1
     n = m = 1
     left, right = one[0].folded, other[0].folded
@@ -153,7 +155,7 @@ def _is_short_form(short: _Word, full: Sequence[_Word]) -> bool:
     if not (word + whole).isascii() or not 0 <= len(whole) - len(word) <= _MAX_ELIDED:
         return False
     if len(full) == 1 and whole == word + "e":  # "ich hab" is "ich habe"
-        return len(word) >= _MIN_CLIPPED
+        return len(word) >= _MIN_CLIPPED and get_term_weight(word) > FUNCTION_WEIGHT
     if len(full) == 1 or not _JOINT.search(short.spelling):  # "can't", "cannot"; "dont"
         head = short.spelling.partition("'")[0] if len(full) == 1 else full[0].folded
         is_left = len(head) < len(word) and word.startswith(head) and whole.startswith(head)
@@ -177,8 +179,13 @@ def _list_all_words(text: str) -> Sequence[_Word]:
 
 def _list_meant_words(text: str) -> Sequence[_Word]:
     """List the words without what is said while somebody thinks."""
-    bare = _compile_asides().sub(lambda aside: " " * len(aside[0]), text)
+    bare = _compile_asides().sub(_blank_aside, text)
     return _leave_out_repetitions([*_list_words(bare)])
+
+
+def _blank_aside(aside: re.Match[str]) -> str:
+    """Leave no "(not)" out."""
+    return aside[0] if has_negation(aside[0]) else " " * len(aside[0])
 
 
 @cache

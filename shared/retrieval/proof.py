@@ -5,19 +5,17 @@ Words alone are compared. What says the same in quite other words is not proved,
 Also called: textual entailment, grounding.
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import takewhile
-from pathlib import Path
 
-from shared.domain.value import value
+from shared.retrieval.negations import has_negation, list_negation_words
 from shared.retrieval.passages import stands_in_words
 from shared.retrieval.synonyms import list_synonyms
 from shared.retrieval.term_weights import FUNCTION_WEIGHT, RARE_WEIGHT, get_term_weight
-from shared.retrieval.terms import find_words, fold, tokenize
+from shared.retrieval.terms import find_words, tokenize
 
 MIN_SHARE = 0.6
 """Of the words that mean something; a rare one, a name or an amount never lacks."""
@@ -25,7 +23,6 @@ MIN_BEGINNING = 4
 """So many letters two forms of a word share, and MIN_SHARE of the longer one."""
 MAX_RESTORED = 4
 """Words: what denies a quotation stands near to it, and further away it may deny something else."""
-_NEGATIONS_FILE = Path(__file__).with_name("negations.json")
 _FREQUENT_AMOUNTS = "one two three four five six ten few several first second"
 _OWNER = "user owner"
 """Statements call the owner so, who says “I”."""
@@ -33,9 +30,6 @@ _NUMBER_EDGE = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
 _HALF_DAY = 12
 _NUMBER = re.compile(r"\d+(?:[.,’'\u00a0\u202f]\d{3})*")
 _CLAUSE_END = re.compile(r"[.!?,;:…\n。！？，；：、]+(?!\d)")
-_CONTRACTION = re.compile(
-    "(?:ai|are|ca|could|did|do|does|had|has|have|is|must|need|should|was|were|wo|would)n'?t"
-)
 _IDEOGRAPH = re.compile("[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 
@@ -108,16 +102,6 @@ def _count_borne(terms: Sequence[str], clause: str) -> int:
     return sum(any(_is_like(term, each) for each in said) for term in terms)
 
 
-def has_negation(text: str) -> bool:
-    """Tell whether a text says no, by the words for it in the languages of the table; “don't forget” does not."""
-    folded = fold(text)
-    for phrase in _NEGATIONS.affirming:
-        folded = folded.replace(phrase, " ")
-    words = {folded[start:end] for start, end, _ in find_words(folded)}
-    says_no = any(word in _NEGATIONS.words or _CONTRACTION.fullmatch(word) for word in words)
-    return says_no or any(sign in folded for sign in _NEGATIONS.signs)
-
-
 def _split_clauses(text: str) -> Iterator[tuple[list[str], bool]]:
     """Yield the terms of each clause that mean something, and whether it says no."""
     for clause in _CLAUSE_END.split(unicodedata.normalize("NFKC", text)):
@@ -181,23 +165,6 @@ def _list_signs_of_amounts(text: str) -> set[str]:
     return {sign for sign in text if unicodedata.category(sign) == "Sc" or sign in "%‰°"}
 
 
-@value
-class _Negations:
-    """`signs` are those of scripts without spaces; `affirming` phrases deny that something be forgotten."""
-
-    words: frozenset[str]
-    signs: Sequence[str]
-    affirming: Sequence[str]
-
-
-def _read_negations() -> _Negations:
-    rows = {name: fold(row) for name, row in json.loads(_NEGATIONS_FILE.read_bytes()).items()}
-    signs, affirming = rows.pop("signs").split(), rows.pop("affirming").split(", ")
-    return _Negations(
-        words=frozenset(" ".join(rows.values()).split()), signs=signs, affirming=affirming
-    )
-
-
 @cache
 def _list_terms(words: str) -> frozenset[str]:
     return frozenset(tokenize(words))
@@ -205,7 +172,4 @@ def _list_terms(words: str) -> frozenset[str]:
 
 @cache
 def _tokenize_negations() -> frozenset[str]:
-    return frozenset(tokenize(" ".join(_NEGATIONS.words)))
-
-
-_NEGATIONS = _read_negations()
+    return frozenset(tokenize(" ".join(list_negation_words())))

@@ -14,7 +14,7 @@ _SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()·•"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
-    rf"[+(\d](?<![\w#=&?%@/_-].)(?<!\d\..)(?:(?<=\d)|[+(]?\d)(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )\d){{6,80}}+(?![\w%@=])"
+    rf"[+(\d](?<![\w#=&?%@/_-].)(?<!\d\.[\d(])(?:(?<=\d)|[+(]?\d)(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )\d){{6,80}}+(?![\w%@=])"
 )
 _OTHER_NUMBER = re.compile(
     r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"

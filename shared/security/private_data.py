@@ -133,7 +133,7 @@ def _find_numbers(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
     for match in _BARE_ACCOUNT.finditer(plain.words):
         if secrets.is_iban(f"PL{match[0]}"):
             yield PrivateSpan(*match.span(), "iban")
-    for span in find_national_ids(plain.words):
+    for span in find_national_ids(plain.words, plain.text):
         yield PrivateSpan(*span, "id")
     numbers = _GOODS.sub(lambda goods: "x" * len(goods[0]), plain.words)
     for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):

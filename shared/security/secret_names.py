@@ -84,7 +84,7 @@ def _compile_between() -> re.Pattern[str]:
 def build_link_form() -> str:
     """Build the pattern of what links a name to its value: `is`, `lautet`, `→`."""
     words = "|".join(re.escape(link) for link in sorted(_NAMES["links"], key=len, reverse=True))
-    return rf"(?!(?<=\w)-)(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
+    return rf"(?!(?<=\w)-(?!>|[^\s-]*[0-9]))(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
 
 
 def match_number_word(lowered: str, end: int) -> re.Match[str] | None:

@@ -21,8 +21,8 @@ from shared.data.search.question_meaning import QuestionMeanings, find_language
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
 from shared.library.polarity import is_of_one_polarity
+from shared.retrieval.negations import has_negation
 from shared.retrieval.proof import (
-    has_negation,
     loses_negation,
     names_other_numbers,
     restore_clause,

@@ -84,6 +84,9 @@ def test_what_is_said_while_somebody_thinks_is_left_out_in_many_languages_i1(
         ("I smoke every day", "I smoke, never, every day"),
         ("ich wohne in Bonn", "ich wohne also in Bonn"),
         ("I live in Bonn", "I live, as it were, in Bonn"),
+        ("I smoke", "I [never] smoke"),
+        ("I am working there", "I am (no longer) working there"),
+        ("ich wohne dort", "ich wohne (nicht mehr) dort"),
     ],
 )
 def test_a_word_that_means_something_is_not_left_out_i1(quote: str, text: str) -> None:
@@ -168,6 +171,10 @@ def test_a_not_is_never_left_out_i1(quote: str) -> None:
         ("I hate cooking", "I have to cooking"),
         ("I want meat", "I went meat"),
         ("I saw Anna", "I saw no one"),
+        ("Her sister lives in Rome", "I am happy here."),
+        ("Mein Bruder heißt Tom", "das ist meine."),
+        ("I do not", "I do note"),
+        ("I saw her", "I saw here"),
     ],
 )
 def test_what_merely_resembles_a_short_form_is_another_word_i1(quote: str, said: str) -> None:

@@ -117,6 +117,27 @@ def test_national_ids_are_found_by_form_and_check_digits_m101(number: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("BSN-nummer: 111222333", "111222333"),
+        ("burgerservicenummer (BSN) 111222333", "111222333"),
+        ("SSN, 536221234", "536221234"),
+        ("SSN #536221234", "536221234"),
+        ("Personalausweis-Nr. L01X00T471", "L01X00T471"),
+        ("pnr. 8112189876", "8112189876"),
+        ("aadhaarnumber 234123412346", "234123412346"),
+        ("password->hunter22", "hunter22"),
+        ("api key->abc123def", "abc123def"),
+        ("Passwort-hunter22", "hunter22"),
+        ("pin-4711", "4711"),
+        ("1.+49 176 12345678", "+49 176 12345678"),
+    ],
+)
+def test_a_value_is_found_behind_its_name_whatever_stands_between_m101(text: str, value: str):
+    assert value in [found for _, found in find(text)]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "On 2026-11-24 at 18:11:12, or 24.11.2026 18:11, or 11/24/2026",

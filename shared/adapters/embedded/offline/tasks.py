@@ -36,7 +36,7 @@ from shared.adapters.embedded.offline.speech import (
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 from shared.retrieval.denials import measure_denial
-from shared.retrieval.proof import has_negation
+from shared.retrieval.negations import has_negation
 from shared.retrieval.terms import tokenize
 
 Kind = Literal["promise", "need", "request", "none"]
