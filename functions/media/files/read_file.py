@@ -33,6 +33,8 @@ from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, has
 from shared.retrieval.page_passages import split_into_passages
 
 LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
+MAX_POSTPONED = 20
+"""How often a file comes again, for a minute: then it waits in line, or those that never stop waiting would keep it out."""
 BROKE_READERS = "reading it failed again and again"
 
 
@@ -83,6 +85,8 @@ async def _read(
     """Raises Unreadable, LimitReached, LongTurnTaken and QuotaExceeded."""
     if file.attempt_count > MAX_ATTEMPTS:
         raise Unreadable(BROKE_READERS)
+    if file.postponed_count >= MAX_POSTPONED:
+        long_within_s = math.inf
     content = await _parse(deps, uid, file, limits, long_within_s)
     return await _store(deps, uid, _describe(file, content), content)
 
@@ -98,7 +102,7 @@ async def _parse(
                 await copy.write(part)
         read = partial(read_content, path, file.name)
         return await read_isolated(
-            deps, uid, read, limits, is_slow=file.is_slow, long_within_s=long_within_s
+            deps, uid, read, limits, is_slow=file.postponed_count > 0, long_within_s=long_within_s
         )
 
 

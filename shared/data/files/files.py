@@ -67,7 +67,11 @@ class Files(Records[File]):
         """Take back an attempt that found another file being read for long."""
 
         def postpone(file: File) -> File:
-            return replace(file, attempt_count=file.attempt_count - 1, is_slow=True)
+            return replace(
+                file,
+                attempt_count=file.attempt_count - 1,
+                postponed_count=file.postponed_count + 1,
+            )
 
         await self._change(uid, file_id, postpone)
 

@@ -34,7 +34,7 @@ class File:
     A `ready` one has pages, or is a picture of `width` × `height` pixels as models get it. A
     `rejected` one says why in `reason`, for people. `chunk_count` rows find it. Whoever knows
     `thumbnail_key` may see its thumbnail, and with `document_key` open a PDF. It belongs to the projects of `project_ids`.
-    One that `is_slow` was tried, and needs a turn of those that are read for long.
+    One of a `postponed_count` was tried, and needs a turn of those that are read for long.
     """
 
     id: FileId
@@ -55,7 +55,7 @@ class File:
     thumbnail_key: str = ""
     document_key: str = ""
     attempt_count: int = 0
-    is_slow: bool = False
+    postponed_count: int = 0
     project_ids: tuple[ProjectId, ...] = ()
 
     @property

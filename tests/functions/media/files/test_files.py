@@ -14,11 +14,11 @@ from anyio import lowlevel, to_thread
 from httpx import AsyncClient
 from PIL import Image
 
-from functions.media.files.read_file import read_file, read_in_turn
+from functions.media.files.read_file import MAX_POSTPONED, read_file, read_in_turn
 from shared.data.files.files import file_path
 from shared.domain.files.file import MAX_ATTEMPTS, count_picture_tokens
 from shared.domain.ids import UserId
-from shared.domain.store.documents import Set
+from shared.domain.store.documents import Set, Update
 from shared.library.files import load_pages, start_file
 from shared.library.isolated_reading import LIMIT_PRICE, TURN_AGAIN
 from shared.library.uploads import store_file
@@ -372,10 +372,36 @@ async def test_a_slow_file_behind_a_long_reading_leaves_its_place_uncounted_g7(
     waiting = await deps.stores.files.get(ALICE, file.id)
     await read_anew()
 
-    assert (waiting.status, waiting.attempt_count, waiting.is_slow) == ("processing", 0, True)
+    assert (waiting.status, waiting.attempt_count, waiting.postponed_count) == (
+        "processing",
+        0,
+        MAX_ATTEMPTS + 1,
+    )
     assert [task.at for task in world.tasks.created] == [world.clock.now() + TURN_AGAIN] * (
         MAX_ATTEMPTS + 1
     )
+    assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
+
+
+async def test_a_slow_file_that_came_often_waits_in_line_g7(
+    world: ProcessingFixture, tmp_path: Path
+) -> None:
+    deps, pipe = build_deps(world), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
+    file = await start_file(deps, ALICE, upload.id)
+    often = Update(file_path(ALICE, file.id), {"postponed_count": MAX_POSTPONED})
+    await world.documents.write(often)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(
+            partial(run_isolated, partial(pipe.read_text), Limits(), UserId("eve"), is_slow=True)
+        )
+        await lowlevel.checkpoint()
+        tasks.start_soon(partial(read_file, deps, ALICE, file.id, long_within_s=0.0))
+        await anyio.wait_all_tasks_blocked()
+        await to_thread.run_sync(pipe.write_text, "read")
+
     assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
 
 
