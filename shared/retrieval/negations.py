@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
 from pathlib import Path
 
 from shared.domain.value import value
@@ -18,16 +17,16 @@ _CONTRACTION = re.compile(
 def has_negation(text: str) -> bool:
     """Tell whether a text says no, by the words for it in the languages of the table; “don't forget” does not."""
     folded = fold(text)
-    for phrase in _load().affirming:
+    for phrase in _NEGATIONS.affirming:
         folded = folded.replace(phrase, " ")
     words = {folded[start:end] for start, end, _ in find_words(folded)}
-    says_no = any(word in _load().words or _CONTRACTION.fullmatch(word) for word in words)
-    return says_no or any(sign in folded for sign in _load().signs)
+    says_no = any(word in _NEGATIONS.words or _CONTRACTION.fullmatch(word) for word in words)
+    return says_no or any(sign in folded for sign in _NEGATIONS.signs)
 
 
 def list_negation_words() -> Collection[str]:
     """Return them folded, but for those of scripts without spaces."""
-    return _load().words
+    return _NEGATIONS.words
 
 
 @value
@@ -39,10 +38,12 @@ class _Negations:
     affirming: Sequence[str]
 
 
-@cache
-def _load() -> _Negations:
+def _read() -> _Negations:
     rows = {name: fold(row) for name, row in json.loads(_FILE.read_bytes()).items()}
     signs, affirming = rows.pop("signs").split(), rows.pop("affirming").split(", ")
     return _Negations(
         words=frozenset(" ".join(rows.values()).split()), signs=signs, affirming=affirming
     )
+
+
+_NEGATIONS = _read()
