@@ -25,7 +25,7 @@ _HESITATIONS = frozenset(map(fold, ("uh", "uhm", "umm", "ehm", "äh", "ähm", "h
 _ELLIPSIS = re.compile(r"[\[(]?(?:…|\.{3,}|\. \. \.)[\])]?")
 _EXPLANATION = re.compile(r"\[[^\[\]]{0,80}\]|\([^()]{0,80}\)")
 """What a quotation adds in brackets, and a transcriber: "[laughs]"."""
-_FILLERS_FILE = Path(__file__).with_name("fillers.json")
+_FILLERS = json.loads(Path(__file__).with_name("fillers.json").read_bytes())
 _PAUSE = r"[,;:.!?…—–¿、，。！？،]"
 MIN_LEFT_OUT = 3
 """Words: whoever leaves out fewer leaves out a "not", "never" or "no longer"."""
@@ -191,8 +191,7 @@ def _blank_aside(aside: re.Match[str]) -> str:
 @cache
 def _compile_asides() -> re.Pattern[str]:
     """Compile remarks in brackets, and fillers: their words mean something where no pause stands on both sides."""
-    by_language = json.loads(_FILLERS_FILE.read_bytes())
-    fillers = "|".join(re.escape(each) for listed in by_language.values() for each in listed)
+    fillers = "|".join(re.escape(each) for listed in _FILLERS.values() for each in listed)
     return re.compile(
         rf"{_EXPLANATION.pattern}|(?:^|(?<={_PAUSE}))\s*(?:{fillers})(?=\s*{_PAUSE})",
         re.IGNORECASE,
