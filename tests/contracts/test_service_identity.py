@@ -239,7 +239,7 @@ async def test_clocks_may_differ_by_minutes_f2(google: FakeGoogle, skew: timedel
     now = datetime.now(UTC)
     token = google.issue_token("tool_proxy", iat=now + skew, exp=now + max(skew * 2, skew))
 
-    await build_oidc(google.certs_url).verify(token, "tool_proxy")
+    assert await is_accepted(build_oidc(google.certs_url), token, "tool_proxy")
 
 
 @pytest.mark.parametrize("audience", ["https://proxy.example", "erase_account", "", None])

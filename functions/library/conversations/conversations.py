@@ -1,6 +1,5 @@
 """Conversation routes: hand in, read, edit, reprocess and delete one."""
 
-from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -90,13 +89,12 @@ async def _load_whole(deps: LibraryDeps, call: Call[Any, Any]) -> ConversationWi
     conversation = await deps.stores.conversations.get(call.uid, _path_id(call))
     recordings = await deps.stores.recordings.list_of_conversation(call.uid, conversation.id)
     kept = [AudioFileOut.of(each) for each in recordings if each.parts]
-    build = partial(
-        ConversationWithSoundOut.of,
-        conversation,
-        audio_files=kept,
-        words_hash=hash_words(conversation),
+    return await run_beside_the_loop(
+        [conversation],
+        lambda: ConversationWithSoundOut.of(
+            conversation, audio_files=kept, words_hash=hash_words(conversation)
+        ),
     )
-    return await run_beside_the_loop([conversation], build)
 
 
 @route(
