@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pytest
 from hypothesis import settings
+from pytest_timeout import Settings
 
 from infra.emulators.auth import run_auth
 from infra.emulators.firestore import run_firestore
@@ -53,6 +54,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
     items.sort(key=lambda item: not is_slow(item.path))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Let a teardown that never ends fail: once a test has failed, pytest's own clocks no longer run."""
+    seconds = float(item.config.getoption("timeout") or item.config.getini("timeout"))
+    timer = Settings(seconds, "signal", func_only=False, disable_debugger_detection=False)
+    item.ihook.pytest_timeout_set_timer(item=item, settings=timer)
+    yield
+    item.ihook.pytest_timeout_cancel_timer(item=item)
 
 
 def pytest_collection_finish() -> None:

@@ -2,14 +2,13 @@
 
 import base64
 import json
-import os
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anyio
 import pytest
-from anyio import lowlevel, to_thread
+from anyio import lowlevel
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
@@ -18,6 +17,7 @@ from shared.library.isolated_reading import TURN_AGAIN
 from shared.resilience.isolation import Limits, run_isolated
 from tests.fakes import ScriptedTranscriber
 from tests.fixtures.callers import build_auth_headers, open_client
+from tests.fixtures.held_reading import hold_reading
 from tests.fixtures.imports import (
     CHAT,
     CHAT_NAME,
@@ -433,16 +433,15 @@ async def upload(alice: AsyncClient, name: str, content: bytes) -> str:
 async def test_an_upload_behind_another_file_of_its_owner_leaves_its_place_and_comes_again_g7(
     world, deps, alice, tmp_path
 ):
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
     ids = [await upload(alice, CHAT_NAME, CHAT.encode())]
     started = (await alice.post(IMPORTS, json={"uploads": ids})).json()
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run_isolated, pipe.read_text, Limits(), ALICE)
-        await lowlevel.checkpoint()
-        await deliver_import_tasks(world, deps)
-        await to_thread.run_sync(pipe.write_text, "read")
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_isolated, held.read, Limits(), ALICE)
+            await lowlevel.checkpoint()
+            await deliver_import_tasks(world, deps)
+            held.end()
     waiting = (await alice.get(f"{IMPORTS}/{started['id']}")).json()
     world.clock.advance(seconds=TURN_AGAIN.total_seconds())
     await deliver_import_tasks(world, deps)

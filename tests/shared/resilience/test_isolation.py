@@ -1,62 +1,51 @@
 """Isolation of readers: whoever sends many files waits behind their own (S3)."""
 
-import os
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
 import anyio
 import pytest
-from anyio import lowlevel, to_thread
+from anyio import lowlevel
 
 from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, has_turn, run_isolated
-
-
-def wait_for(path: str) -> str:
-    """Read a named pipe: it ends when somebody wrote to it."""
-    return Path(path).read_text()
-
-
-def write(path: Path) -> None:
-    path.write_text("read")
+from tests.fixtures.held_reading import HeldReading, hold_reading
 
 
 async def test_one_owner_of_many_files_holds_up_nobody_else(tmp_path: Path) -> None:
-    pipes = [tmp_path / f"pipe{n}" for n in range(6)]
-    for pipe in pipes:
-        os.mkfifo(pipe)
-    read = {pipe: anyio.Event() for pipe in pipes}
     order: list[str] = []
 
-    async def run(owner: str, pipe: Path) -> None:
-        await run_isolated(partial(wait_for, str(pipe)), Limits(), owner)
-        order.append(f"{owner} {pipe.name}")
-        read[pipe].set()
+    async def run(owner: str, reading: HeldReading, is_read: anyio.Event) -> None:
+        await run_isolated(reading.read, Limits(), owner)
+        order.append(f"{owner} {reading.path.name}")
+        is_read.set()
 
-    async with anyio.create_task_group() as tasks:
-        for pipe in pipes[:5]:
-            tasks.start_soon(run, "eve", pipe)
-        await lowlevel.checkpoint()
-        tasks.start_soon(run, "ann", pipes[5])
-        for pipe in (pipes[5], *pipes[:5]):
-            await to_thread.run_sync(write, pipe)
-            await read[pipe].wait()
+    with ExitStack() as stack:
+        held = [stack.enter_context(hold_reading(tmp_path / f"pipe{n}")) for n in range(6)]
+        readings = [(each, anyio.Event()) for each in held]
+        async with anyio.create_task_group() as tasks:
+            for reading in readings[:5]:
+                tasks.start_soon(run, "eve", *reading)
+            await lowlevel.checkpoint()
+            tasks.start_soon(run, "ann", *readings[5])
+            for reading, is_read in (readings[5], *readings[:5]):
+                reading.end()
+                await is_read.wait()
 
     assert order == ["ann pipe5", *(f"eve pipe{n}" for n in range(5))]
 
 
 async def test_whoever_has_a_file_read_has_no_turn_and_others_have_g7(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
     turns: dict[str, bool] = {}
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run_isolated, partial(wait_for, str(pipe)), Limits(), "eve")
-        await lowlevel.checkpoint()
-        for owner in ("eve", "ann"):
-            turns[owner] = await has_turn(owner, within_s=0.01)
-        await to_thread.run_sync(write, pipe)
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_isolated, held.read, Limits(), "eve")
+            await lowlevel.checkpoint()
+            for owner in ("eve", "ann"):
+                turns[owner] = await has_turn(owner, within_s=0.01)
+            held.end()
 
     assert turns == {"eve": False, "ann": True}
     assert await has_turn("eve", within_s=0.01)
@@ -99,20 +88,17 @@ async def test_a_small_file_passes_the_slow_ones_of_eight_owners_g7() -> None:
 async def test_behind_a_long_reading_slow_files_leave_and_small_ones_are_read_g7(
     tmp_path: Path,
 ) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
     limits = Limits(cpu_s=9.0, first_cpu_s=0.05)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(
-            partial(run_isolated, partial(wait_for, str(pipe)), limits, "eve", is_slow=True)
-        )
-        await lowlevel.checkpoint()
-        for owner in ("mallory", "trudy"):
-            with pytest.raises(LongTurnTaken):
-                await run_isolated(partial(burn, 9.0), limits, owner, long_within_s=0.01)
-        content, _ = await run_isolated(partial(burn, 0.0), limits, "ann", long_within_s=0.01)
-        await to_thread.run_sync(write, pipe)
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(run_isolated, held.read, limits, "eve", is_slow=True))
+            await lowlevel.checkpoint()
+            for owner in ("mallory", "trudy"):
+                with pytest.raises(LongTurnTaken):
+                    await run_isolated(partial(burn, 9.0), limits, owner, long_within_s=0.01)
+            content, _ = await run_isolated(partial(burn, 0.0), limits, "ann", long_within_s=0.01)
+            held.end()
 
     assert content == "burnt"
 

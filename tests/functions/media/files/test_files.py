@@ -1,7 +1,6 @@
 """Files over HTTP: handed in, read, shown, found and deleted (P21, X7, X9, X11)."""
 
 import io
-import os
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from anyio import lowlevel, to_thread
+from anyio import lowlevel
 from httpx import AsyncClient
 from PIL import Image
 
@@ -25,6 +24,7 @@ from shared.library.uploads import store_file
 from shared.resilience.isolation import Limits, run_isolated
 from tests.fault_injection import FaultyPort, raise_bug, succeed
 from tests.fixtures.documents import build_docx, build_pdf, build_pptx, build_xlsx
+from tests.fixtures.held_reading import hold_reading
 from tests.fixtures.library import NO_OWNERS
 from tests.fixtures.pictures import build_picture
 from tests.fixtures.processing import ALICE, ProcessingFixture
@@ -328,17 +328,17 @@ async def test_a_file_that_takes_too_much_is_rejected(
 async def test_a_file_behind_another_of_its_owner_leaves_its_place_and_comes_again_g7(
     world: ProcessingFixture, tmp_path: Path
 ) -> None:
-    deps, pipe = build_deps(world), tmp_path / "pipe"
-    os.mkfifo(pipe)
+    deps = build_deps(world)
     upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
     file = await start_file(deps, ALICE, upload.id)
     world.tasks.created.clear()
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run_isolated, partial(pipe.read_text), Limits(), ALICE)
-        await lowlevel.checkpoint()
-        await read_in_turn(deps, ALICE, file.id)
-        await to_thread.run_sync(pipe.write_text, "read")
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_isolated, held.read, Limits(), ALICE)
+            await lowlevel.checkpoint()
+            await read_in_turn(deps, ALICE, file.id)
+            held.end()
     waiting = await deps.stores.files.get(ALICE, file.id)
     [task] = world.tasks.created
     await read_in_turn(deps, ALICE, file.id)
@@ -352,8 +352,7 @@ async def test_a_file_behind_another_of_its_owner_leaves_its_place_and_comes_aga
 async def test_a_slow_file_behind_a_long_reading_leaves_its_place_uncounted_g7(
     world: ProcessingFixture, tmp_path: Path
 ) -> None:
-    deps, pipe = build_deps(world, {"file_seconds": 2}), tmp_path / "pipe"
-    os.mkfifo(pipe)
+    deps = build_deps(world, {"file_seconds": 2})
     upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
     file = await start_file(deps, ALICE, upload.id)
     world.tasks.created.clear()
@@ -361,14 +360,15 @@ async def test_a_slow_file_behind_a_long_reading_leaves_its_place_uncounted_g7(
         read_in_turn, deps, ALICE, file.id, Limits(cpu_s=10.0, first_cpu_s=0.000_001)
     )
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(
-            partial(run_isolated, partial(pipe.read_text), Limits(), UserId("eve"), is_slow=True)
-        )
-        await lowlevel.checkpoint()
-        for _ in range(MAX_ATTEMPTS + 1):
-            await read_anew()
-        await to_thread.run_sync(pipe.write_text, "read")
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                partial(run_isolated, held.read, Limits(), UserId("eve"), is_slow=True)
+            )
+            await lowlevel.checkpoint()
+            for _ in range(MAX_ATTEMPTS + 1):
+                await read_anew()
+            held.end()
     waiting = await deps.stores.files.get(ALICE, file.id)
     await read_anew()
 
@@ -386,21 +386,21 @@ async def test_a_slow_file_behind_a_long_reading_leaves_its_place_uncounted_g7(
 async def test_a_slow_file_that_came_often_waits_in_line_g7(
     world: ProcessingFixture, tmp_path: Path
 ) -> None:
-    deps, pipe = build_deps(world), tmp_path / "pipe"
-    os.mkfifo(pipe)
+    deps = build_deps(world)
     upload = await store_file(deps, ALICE, b"Keel", name="plan.txt", media_type="")
     file = await start_file(deps, ALICE, upload.id)
     often = Update(file_path(ALICE, file.id), {"postponed_count": MAX_POSTPONED})
     await world.documents.write(often)
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(
-            partial(run_isolated, partial(pipe.read_text), Limits(), UserId("eve"), is_slow=True)
-        )
-        await lowlevel.checkpoint()
-        tasks.start_soon(partial(read_file, deps, ALICE, file.id, long_within_s=0.0))
-        await anyio.wait_all_tasks_blocked()
-        await to_thread.run_sync(pipe.write_text, "read")
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                partial(run_isolated, held.read, Limits(), UserId("eve"), is_slow=True)
+            )
+            await lowlevel.checkpoint()
+            tasks.start_soon(partial(read_file, deps, ALICE, file.id, long_within_s=0.0))
+            await anyio.wait_all_tasks_blocked()
+            held.end()
 
     assert (await deps.stores.files.get(ALICE, file.id)).status == "ready"
 
