@@ -268,9 +268,9 @@ class Scale:
 
     @property
     def _searched_documents(self) -> float:
-        """What the search of each hour reads in a month: a user, and what is recent of theirs."""
+        """What the search of each hour reads in a month: a user, what began lately, and an empty answer for what was written."""
         recent = self.usage.conversations_a_day * RECENT.total_seconds() / DAY_S
-        return MONTH_DAYS * 24 * (1 + max(1, recent))
+        return MONTH_DAYS * 24 * (2 + max(1, recent))
 
     @property
     def _sound_gb(self) -> float:

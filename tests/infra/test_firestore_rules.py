@@ -97,6 +97,17 @@ class Database:
             url, json=_to_wire_fields(fields), headers=_build_auth_headers(caller)
         ).status_code
 
+    def update_now(self, caller: str | None, path: str) -> int:
+        """Change a document, and let Firestore write its own time into `written_at`."""
+        now = {"fieldPath": "written_at", "setToServerValue": "REQUEST_TIME"}
+        document = {"name": f"{self._documents.removeprefix('/v1/')}/{path}"}
+        write = {"update": document, "updateMask": {}, "updateTransforms": [now]}
+        return self._client.post(
+            f"{self._documents}:commit",
+            json={"writes": [write]},
+            headers=_build_auth_headers(caller),
+        ).status_code
+
     def delete(self, caller: str | None, path: str) -> int:
         return self._client.delete(self._url(path), headers=_build_auth_headers(caller)).status_code
 
@@ -260,6 +271,18 @@ def test_the_list_of_server_fields_is_complete():
     names = [field.name for field in dataclasses.fields(Conversation)]
 
     assert names[names.index("status") :] == list(SERVER_FIELDS)
+
+
+@pytest.mark.parametrize("days", [-90, 90])
+def test_a_client_dates_its_write_by_the_clock_of_the_store_alone_f2(database: Database, days: int):
+    forged = {"written_at": datetime.now(UTC) + timedelta(days=days)}
+    database.create("owner", CONVERSATION, {"language": "en"})
+
+    assert database.create(ANN, "users/ann/conversations/c2", forged) == 403
+    assert database.update(ANN, CONVERSATION, forged) == 403
+    assert database.update_now(ANN, CONVERSATION) == 200
+    assert database.update(ANN, CONVERSATION, {"language": "de"}) == 200
+    assert database.replace(ANN, CONVERSATION, {"language": "fr"}) == 200
 
 
 def test_a_client_cannot_delete_a_conversation_whose_vectors_would_stay(database: Database):

@@ -2,12 +2,14 @@
 
 What our routes store is announced, and the sweep of each minute finds it. Nobody announces what a client writes to the
 store. Who processes it stamps `listed_at`, so what lacks it was never processed; a completed conversation with another
-content than it was made from was changed since.
+content than it was made from was changed since. Looked at is what began lately (`created_at`), and what its client says
+it wrote lately (`written_at`, which the rules let be the store's own time alone).
 
 Also called: reconciliation, missed trigger.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from functions.process_conversation.deps import SweepDeps
@@ -28,7 +30,7 @@ SEARCH_TARGET = "sweep"
 USERS_A_TASK = 200
 USERS_AT_ONCE = 20
 RECENT = timedelta(hours=26)
-"""How old a conversation may be that is looked for: a device may have been offline for a day."""
+"""How long ago it may have begun or been written: a device may have been offline for a day."""
 PAGE_SIZE = 10
 """Conversations that are held at once: each may have a megabyte."""
 MAX_FOUND = 100
@@ -55,23 +57,31 @@ async def find_missed(deps: SweepDeps, *, after: str | None) -> None:
 async def _publish_missed(
     deps: SweepDeps, uid: UserId, now: datetime, room: asyncio.Semaphore
 ) -> int:
-    recent = Query(
-        collection=f"users/{uid}/conversations",
-        where=(Where("created_at", ">", now - RECENT), Where("created_at", "<=", now)),
-        order_by=(Order("created_at", "desc"),),
-        limit=PAGE_SIZE,
-    )
-    found = 0
+    published: set[str] = set()
     async with room:
-        async for document in iter_documents(deps.documents, recent):
-            if not _is_missed(document):
-                continue
-            if event := build_change_event(document.path, old=None, new=document.fields):
-                await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
-                found += 1
-            if found == MAX_FOUND:
-                break
-    return found
+        for recent in build_recent_queries(uid, now):
+            async for document in iter_documents(deps.documents, recent):
+                if len(published) == MAX_FOUND:
+                    break
+                if document.path in published or not _is_missed(document):
+                    continue
+                if event := build_change_event(document.path, old=None, new=document.fields):
+                    await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
+                    published.add(document.path)
+    return len(published)
+
+
+def build_recent_queries(uid: UserId, now: datetime) -> Sequence[Query]:
+    """One conversation may be in both."""
+    return [
+        Query(
+            collection=f"users/{uid}/conversations",
+            where=(Where(time, ">", now - RECENT), Where(time, "<=", now)),
+            order_by=(Order(time, "desc"),),
+            limit=PAGE_SIZE,
+        )
+        for time in ("created_at", "written_at")
+    ]
 
 
 def _is_missed(document: Document) -> bool:

@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from functions.process_conversation.upkeep.missed_events import build_recent_queries
 from shared.adapters.embedded.sqlite_database import SqliteDatabase
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
 from shared.adapters.firestore_indexes import FirestoreIndexes
@@ -155,6 +156,8 @@ async def ask_about_the_library(documents: SqliteDocuments) -> None:
     stores = Stores(documents)
     await FileImports(documents).count_open(ANN)
     await FileImports(documents).list_previews(ANN)
+    for recent in build_recent_queries(ANN, NOON):
+        await documents.query(recent)
     keys = ConversationKeys(documents)
     await keys.read(ANN, KeyList.count_facets, now=NOON)
     await documents.write(Set("users/ann/conversations/c1", {"created_at": NOON}))

@@ -15,6 +15,7 @@ from functions.process_conversation.upkeep.sweep import BATCH_SIZE, sweep, wake_
 from infra.local.every_minute import schedule_minute
 from shared.adapters.admitted_model import AdmittedModels
 from shared.adapters.embedded.sqlite_documents import SqliteDocuments
+from shared.data.conversations.conversations import conversation_path
 from shared.domain.conversations.claim import SUSPECT_ATTEMPTS
 from shared.domain.conversations.conversation import content_hash
 from shared.domain.errors import ModelBusy, ModelFailed, ModelUnreachable, RateLimited, Unavailable
@@ -173,6 +174,28 @@ async def test_what_a_client_changed_is_processed_within_an_hour_of_a_lost_event
         await world.deliver_all()
         words = (replace(stored.transcript_segments[0], text="It moves to May."),)
         await world.write(replace(stored, transcript_segments=words))
+        world.changes.clear()
+        published = []
+        for _ in range(180):
+            world.clock.advance(minutes=1)
+            published.append(await run_sweep(world))
+
+    changed = await world.load_conversation()
+    assert changed.processed_hash == content_hash(changed) != content_hash(stored)
+    assert sum(published) == 1
+
+
+async def test_an_old_conversation_whose_client_says_when_it_wrote_is_found_as_well_f2(database):
+    with ScriptedModel(answers=build_script(build_outputs(), build_outputs())) as model:
+        world = build_processing_fixture(database, model)
+        stored = build_test_conversation(created_at=world.clock.now())
+        await world.write(stored)
+        await world.deliver_all()
+        world.clock.advance(days=90)
+        words = (replace(stored.transcript_segments[0], text="It moves to May."),)
+        await world.write(replace(stored, transcript_segments=words))
+        path = conversation_path(ALICE, TALK)
+        await world.documents.write(Update(path, {"written_at": world.clock.now()}))
         world.changes.clear()
         published = []
         for _ in range(180):
