@@ -1,12 +1,12 @@
 """Documents among imported files: Word, PDF and Rich Text, whose text is read as that of any file of the owner."""
 
-from functions.imports.formats.archives import HEAD_BYTES, list_files
+from functions.imports.formats.archives import list_files
 from shared.library.decoding import UnreadableFile, decode
 from shared.library.pdf_text import PDF_MARK, open_pdf, read_page
+from shared.library.rich_text import read_rich_text
 from shared.library.word_text import WORD_MEMBER, list_lines
 
 _MARK = b"PK"
-_RICH_TEXT_MARK = b"{\\rtf"
 
 
 def is_document(data: bytes) -> bool:
@@ -40,15 +40,9 @@ def read_pdf_text(data: bytes) -> str:
     return text
 
 
-def is_rich_text(data: bytes) -> bool:
-    return data[:HEAD_BYTES].lstrip().startswith(_RICH_TEXT_MARK)
-
-
-def read_rich_text(data: bytes) -> str:
-    """Return the text of Rich Text, which is ASCII with escapes. Raises UnreadableFile."""
-    from striprtf.striprtf import rtf_to_text  # few files need it
-
-    text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]  # it has no types
-    if not text.strip():
+def read_rich_text_document(data: bytes) -> str:
+    """Return the text of Rich Text. Raises UnreadableFile."""
+    text = read_rich_text(data)
+    if not text:
         raise UnreadableFile("it is a document without a text")
     return text

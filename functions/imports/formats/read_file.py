@@ -16,10 +16,9 @@ from functions.imports.formats.chat_lists import is_chat_list
 from functions.imports.formats.documents import (
     is_document,
     is_pdf,
-    is_rich_text,
     read_document_text,
     read_pdf_text,
-    read_rich_text,
+    read_rich_text_document,
 )
 from functions.imports.formats.drafts import Contents, join_contents
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
@@ -30,6 +29,7 @@ from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
 from functions.imports.formats.slack import is_slack, read_channel_day
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
+from shared.library.rich_text import is_rich_text
 
 SENSELESS = "its values make no sense: it is damaged, or of another program"
 EXPORT_MARK = "profile.json"
@@ -124,7 +124,7 @@ def _read_text(data: bytes) -> str:
     if is_pdf(data):
         return read_pdf_text(data)
     if is_rich_text(data):
-        return read_rich_text(data)
+        return read_rich_text_document(data)
     return read_document_text(data) if is_document(data) else decode(data)
 
 

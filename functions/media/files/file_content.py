@@ -3,6 +3,7 @@
 from shared.domain.files.file import Page
 from shared.domain.value import value
 
+NO_TEXT = "no text is in it"
 MAX_PAGES = 5_000
 MAX_CHARS = 1_500_000
 """Of all pages: more than the tokens that a file may have, and less than a blob."""

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from functions.media.files.file_content import FileContent, PageCollector, Unreadable
+from functions.media.files.file_content import NO_TEXT, FileContent, PageCollector, Unreadable
 from shared.library.decoding import decode
 from shared.library.word_text import WORD_MEMBER, list_lines
 
-NO_TEXT = "no text is in it"
 MAX_UNPACKED_BYTES = 268_435_456
 MAX_RATIO = 200
 """Of a member's size to what it takes up in the file; their XML packs to about a tenth."""

@@ -9,6 +9,9 @@ from functions.media.files.file_content import FileContent, Unreadable
 
 HEAD_BYTES = 8_192
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OPEN_DOCUMENT = b"mimetypeapplication/vnd.oasis.opendocument"
+"""Name and content of the first member of its archive."""
+OTHER_OFFICE = "it has an office format that is not read. Save it as .docx, .xlsx, .pptx or PDF"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 
 
@@ -41,6 +44,8 @@ def _read_by_kind(path: Path, name: str) -> FileContent:
         return read_pdf(path)
     if head.startswith(OLD_OFFICE):
         raise Unreadable(_describe_old_office(path))
+    if OPEN_DOCUMENT in head:
+        raise Unreadable(OTHER_OFFICE)
     if head.startswith(b"PK\x03\x04"):
         content = read_office(path)
         if content is None:
@@ -55,4 +60,4 @@ def _read_by_kind(path: Path, name: str) -> FileContent:
 def _describe_old_office(path: Path) -> str:
     if _ENCRYPTED in path.read_bytes():
         return "it is protected by a password"
-    return "it has an old office format. Save it as .docx, .xlsx, .pptx or PDF"
+    return OTHER_OFFICE

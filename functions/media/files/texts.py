@@ -1,4 +1,4 @@
-"""Texts: in whatever encoding, HTML as people see it.
+"""Texts: in whatever encoding, HTML and Rich Text as people see them.
 
 Also called: CSV, plain text files.
 """
@@ -6,8 +6,9 @@ Also called: CSV, plain text files.
 import re
 from pathlib import Path
 
-from functions.media.files.file_content import FileContent, PageCollector, Unreadable
+from functions.media.files.file_content import NO_TEXT, FileContent, PageCollector, Unreadable
 from shared.library.decoding import AudioFile, UnreadableFile, decode
+from shared.library.rich_text import is_rich_text, read_rich_text
 
 MAX_BYTES = 8_388_608
 """A longer text has more tokens than a file may have."""
@@ -20,8 +21,13 @@ def read_text(path: Path, name: str) -> FileContent:
     """Raises Unreadable for what is no text."""
     if path.stat().st_size > MAX_BYTES:
         raise Unreadable(f"a text has at most {MAX_BYTES // 1_048_576} MiB. Send a part of it")
+    data = path.read_bytes()
+    pages = PageCollector()
+    if is_rich_text(data):
+        pages.add(read_rich_text(data))
+        return FileContent(media_type="application/rtf", pages=pages.finish(nothing=NO_TEXT))
     try:
-        text = decode(path.read_bytes())
+        text = decode(data)
     except AudioFile as error:
         raise Unreadable(
             "it is sound. Record or import it, and it becomes a conversation"
@@ -29,7 +35,6 @@ def read_text(path: Path, name: str) -> FileContent:
     except UnreadableFile as error:
         raise Unreadable(f"{error}") from error
     is_html = _HTML.match(text) is not None
-    pages = PageCollector()
     pages.add(_render(text) if is_html else text)
     media_type = "text/html" if is_html else _TYPES.get(Path(name).suffix.lower(), "text/plain")
     return FileContent(media_type=media_type, pages=pages.finish(nothing=EMPTY))

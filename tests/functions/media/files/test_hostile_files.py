@@ -38,7 +38,12 @@ DAMAGED = "it is damaged, or not what it says it is"
             "it holds macros.",
         ),
         ("many_zip", add_member(b"", "a.txt", b"Keel"), "it is an archive. Send the files in it"),
-        ("old_doc", OLD_OFFICE, "it has an old office format. Save it as .docx"),
+        ("old_doc", OLD_OFFICE, "it has an office format that is not read. Save it as .docx"),
+        (
+            "plan_odt",
+            b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.text",
+            "it has an office format that is not read. Save it as .docx",
+        ),
         (
             "secret_docx",
             OLD_OFFICE + "EncryptedPackage".encode("utf-16-le"),
