@@ -14,18 +14,18 @@ _SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()·•"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
-    rf"[+(\d](?<![\w#=&?%@/_-].)(?<!\d\.[\d(])(?:(?<=\d)|[+(]?\d)(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )\d){{6,80}}+(?![\w%@=])"
+    rf"[+(0-9](?<![\w#=&?%@/_-].)(?<![0-9]\.[0-9(])(?:(?<=[0-9])|[+(]?[0-9])(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )[0-9]){{6,80}}+(?![\w%@=])"
 )
 _OTHER_NUMBER = re.compile(
-    r"(?<![\d./-])(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d{2}"
-    r"|\d{1,3}(?:\.\d{1,3}){3}|\d+\.\d+)(?![./-]?\d)"
+    r"(?<![0-9./-])(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)?[0-9]{2}"
+    r"|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9]+\.[0-9]+)(?![./-]?[0-9])"
 )
 """Dates, addresses of the net and decimals, which may look like groups of a phone number."""
 _OTHER_SIGNS = frozenset("-/.")
 """Each of them has one."""
-_SPOKEN = re.compile(r"\d(?<![\w.,].)(?:, ?\d){8,15}+(?!\w|[.,] ?\d)")
+_SPOKEN = re.compile(r"[0-9](?<![\w.,].)(?:, ?[0-9]){8,15}+(?!\w|[.,] ?[0-9])")
 """Digits said one by one: shorter rows are as often counts."""
-_CHINESE_MOBILE = re.compile(rf"{WORD_END}[: ]{{0,2}}(1[3-9]\d{{9}})(?!\d)")
+_CHINESE_MOBILE = re.compile(rf"{WORD_END}[: ]{{0,2}}(1[3-9][0-9]{{9}})(?![0-9])")
 """Behind a letter of a script without spaces, since nobody groups it."""
 _NEXT_NUMBER = re.compile(r"[ \u00a0](?=[+(0])")
 _COUNTING = "0123456789012345678"

@@ -12,8 +12,7 @@ from typing import Final, Literal
 
 from shared.domain.value import positional_value
 from shared.security import secrets
-from shared.security.national_ids import find_national_ids
-from shared.security.paper_numbers import find_paper_numbers
+from shared.security.id_numbers import find_id_numbers
 from shared.security.phone_numbers import find_phone_numbers, find_spoken_numbers
 from shared.security.plain_form import PlainForm, read_plain
 from shared.security.secret_names import list_present
@@ -113,7 +112,7 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
 def _find_named(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
     """Yield what a name before it tells."""
     present = list_present(lowered)
-    for span in find_paper_numbers(plain, lowered, present):
+    for span in find_id_numbers(plain, lowered, present):
         yield PrivateSpan(*span, "id")
     for span in find_spoken_secrets(plain, lowered, present):
         yield PrivateSpan(*span, "secret")
@@ -133,8 +132,6 @@ def _find_numbers(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
     for match in _BARE_ACCOUNT.finditer(plain.words):
         if secrets.is_iban(f"PL{match[0]}"):
             yield PrivateSpan(*match.span(), "iban")
-    for span in find_national_ids(plain.words, plain.text):
-        yield PrivateSpan(*span, "id")
     numbers = _GOODS.sub(lambda goods: "x" * len(goods[0]), plain.words)
     for span in (*find_phone_numbers(numbers), *find_spoken_numbers(numbers)):
         yield PrivateSpan(*span, "phone")

@@ -16,35 +16,45 @@ _NAMES: Final[Mapping[str, Any]] = json.loads(
 )
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
-_GROUPS: Final = ("passwords", "codes", "keys", "opaque", "logins", "papers", "recovery_phrases")
+_GROUPS: Final = (
+    "passwords",
+    "codes",
+    "keys",
+    "opaque",
+    "logins",
+    "papers",
+    "checked",
+    "recovery_phrases",
+)
 
 PresentNames = Mapping[str, Sequence[str]]
 """The names of each group that stand somewhere in a text."""
 
 
 def list_present(lowered: str) -> PresentNames:
-    """Return the names that stand somewhere in a text; the others are passed over by their first two letters."""
-    openings = {*lowered, *map("".join, pairwise(lowered))}
+    """Return the names that stand somewhere in a text; those with a pair of letters that it lacks are passed over."""
+    pairs = _list_pairs("\n".join({*lowered.split()}))
     return {
-        group: [
-            name
-            for opening in openings & by_opening.keys()
-            for name in by_opening[opening]
-            if name in lowered
-        ]
-        for group, by_opening in _load_names().items()
+        group: [name for name, needed in names if needed <= pairs and name in lowered]
+        for group, names in _load_names().items()
     }
 
 
 def find_names(plain: PlainForm, lowered: str, names: Iterable[str]) -> Iterator[tuple[int, int]]:
     """Yield where names stand as words, or as the end of one."""
     for name in names:
-        start = lowered.find(name)
-        while start >= 0:
+        for start in find_all(lowered, name):
             end = start + len(name)
             if _is_word(plain, start, end):
                 yield start, end
-            start = lowered.find(name, end)
+
+
+def find_all(lowered: str, name: str) -> Iterator[int]:
+    """Yield where a name stands, be it a part of a word."""
+    start = lowered.find(name)
+    while start >= 0:
+        yield start
+        start = lowered.find(name, start + len(name))
 
 
 def _is_word(plain: PlainForm, start: int, end: int) -> bool:
@@ -103,15 +113,23 @@ def _compile_number_word() -> re.Pattern[str]:
     return re.compile(rf"[ ]?(?:{words})(?:(?<=[^a-z])|(?![a-z]))")
 
 
+def list_checks(name: str) -> Sequence[str]:
+    """Return the modules of python-stdnum that check the numbers near a name."""
+    return [module for module, names in _NAMES["checked"].items() if name in names]
+
+
 @cache
-def _load_names() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the names of each group in small letters, composed and decomposed, by their first two letters."""
-    return {group: _group_by_opening(group) for group in _GROUPS}
+def _load_names() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
+    """Return the names of each group in small letters, composed and decomposed, with their pairs of letters."""
+    return {group: [*_list_forms(_NAMES[group].values())] for group in _GROUPS}
 
 
-def _group_by_opening(group: str) -> Mapping[str, Sequence[str]]:
-    by_opening: dict[str, list[str]] = {}
-    names = chain.from_iterable(_NAMES[group].values())
-    for form in dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD")):
-        by_opening.setdefault(form[:2], []).append(form)
-    return by_opening
+def _list_forms(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, frozenset[str]]]:
+    names = chain.from_iterable(lists)
+    for name in dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD")):
+        yield name, frozenset().union(*map(_list_pairs, name.split()))
+
+
+def _list_pairs(text: str) -> frozenset[str]:
+    """Return the pairs of letters in a text, and its letters: a name may be a single one."""
+    return frozenset(text).union(map("".join, pairwise(text)))

@@ -167,7 +167,7 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
     # Slack, Stripe, OpenAI and Anthropic, webhooks, GitHub, GitLab, AWS, Google, and others that
     # document a prefix: their own secret scanners find them by it.
     "api_key": (
-        r"(?a)(?<![A-Za-z0-9])(?:"
+        r"(?a)(?<![A-Za-z0-9])(?=[\w./:=+-]{11})(?:"
         rf"(?:{'|'.join(_KEY_BEGINNINGS)})[_-](?=[A-Za-z_/+=-]{{0,40}}[0-9])[\w/+=-]{{8,}}+"
         rf"|(?:{'|'.join(_LONG_KEY_BEGINNINGS)})(?=[A-Za-z]{{0,40}}[0-9])[A-Za-z0-9]{{20}}[\w.=-]*+"
         r"|(?:hv[sbr]\.|AT[AC]TT3|[a-z0-9]{14}\.atlasv1\.)[\w=-]{20,}+|(?<=/webhooks/)[0-9]{17,20}/[\w-]{60,}+"

@@ -13,6 +13,7 @@ from shared.security.plain_form import WORD_END, PlainForm
 from shared.security.secret_names import (
     PresentNames,
     build_link_form,
+    find_all,
     find_names,
     list_links,
     match_link,
@@ -119,17 +120,10 @@ def _find_recovery_phrases(
 ) -> Iterator[tuple[int, int]]:
     """Yield runs of as many words as open a wallet, behind the name of such a run or beside it."""
     places = sorted(
-        (start, start + len(name)) for name in names for start in _find_all(lowered, name)
+        (start, start + len(name)) for name in names for start in find_all(lowered, name)
     )
     if places:
         yield from find_word_runs(text, places, within=_NEAR_CHARS, links=list_links())
-
-
-def _find_all(lowered: str, name: str) -> Iterator[int]:
-    start = lowered.find(name)
-    while start >= 0:
-        yield start
-        start = lowered.find(name, start + len(name))
 
 
 def _find_values(
