@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from shared.security.plain_form import WORD_END
@@ -73,48 +74,46 @@ def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
             yield row.span()
 
 
-def _find_in(candidate: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of a number, or of those that stand side by side or on lines of their own."""
+def _find_in(candidate: str) -> Sequence[tuple[int, int]]:
+    """Return the span of a number, or of those that stand side by side or on lines of their own."""
     if "\n" not in candidate:
-        yield from _find_in_line(candidate)
-        return
+        return _find_in_line(candidate)
     lines = candidate.split("\n")
-    found = [list(_find_in_line(line)) for line in lines]
+    found = [_find_in_line(line) for line in lines]
     if len(lines) == 2 and not any(found) and _is_phone_number(" ".join(lines)):
-        yield 0, len(candidate)
-        return
-    place = 0
-    for line, spans in zip(lines, found, strict=True):
-        yield from ((place + start, place + end) for start, end in spans)
-        place += len(line) + 1
+        return [(0, len(candidate))]
+    places = accumulate((len(line) + 1 for line in lines), initial=0)
+    return [
+        (place + start, place + end)
+        for place, spans in zip(places, found, strict=False)
+        for start, end in spans
+    ]
 
 
-def _find_in_line(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of a line: all of its groups belong to one, or none is found."""
+def _find_in_line(line: str) -> Sequence[tuple[int, int]]:
+    """Return the numbers of a line: all of its groups belong to one, or none is found."""
     if _is_phone_number(line):
-        yield 0, len(line)
-        return
+        return [(0, len(line))]
     first, *others = numbers = _NEXT_NUMBER.split(line)
     if not others or not all(map(_is_phone_number, others)):
-        return
-    if not _is_phone_number(first) and len(first.translate(_WITHOUT_SIGNS)) >= _MIN_DIGITS:
-        return
-    start = 0
-    for number in numbers:
-        if number is not first or _is_phone_number(number):
-            yield start, start + len(number)
-        start += len(number) + 1
+        return ()
+    is_first = _is_phone_number(first)
+    if not is_first and len(first.translate(_WITHOUT_SIGNS)) >= _MIN_DIGITS:
+        return ()
+    places = accumulate((len(number) + 1 for number in numbers), initial=0)
+    spans = [(place, place + len(number)) for place, number in zip(places, numbers, strict=False)]
+    return spans if is_first else spans[1:]
 
 
 def _is_phone_number(number: str) -> bool:
+    is_marked = number.startswith(("+", "0", "("))
+    if not is_marked and not _compile_any_groups().fullmatch(number):
+        return False
     digits = number.translate(_WITHOUT_SIGNS)
     if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS:
         return False
     if "+" in number or digits.startswith("00"):
         return _is_international(digits.removeprefix("00"))
-    is_marked = number.startswith(("0", "("))
-    if not is_marked and not _compile_any_groups().fullmatch(number):
-        return False
     if not _compile_any_form().fullmatch(digits):
         return False
     return is_marked or any(
@@ -140,17 +139,17 @@ def _compile_international_form(calling_code: int) -> re.Pattern[str] | None:
         rf"(?:{metadata.general_desc.national_number_pattern})"
         for metadata in map(_load_metadata, regions)
     )
-    return re.compile("|".join(forms)) if regions else None
+    return re.compile("|".join(forms), re.ASCII) if regions else None
 
 
 @cache
 def _compile_any_form() -> re.Pattern[str]:
-    return re.compile("|".join(_compile_form(country).pattern for country in COUNTRIES))
+    return re.compile("|".join(_compile_form(country).pattern for country in COUNTRIES), re.ASCII)
 
 
 @cache
 def _compile_any_groups() -> re.Pattern[str]:
-    return re.compile("|".join(_compile_groups(country).pattern for country in COUNTRIES))
+    return re.compile("|".join(_compile_groups(country).pattern for country in COUNTRIES), re.ASCII)
 
 
 @cache

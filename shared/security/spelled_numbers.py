@@ -7,7 +7,7 @@ Also called: spoken digits, spelled-out numbers.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -104,15 +104,17 @@ def _load_languages() -> Sequence[frozenset[str]]:
 
 @cache
 def _compile_run() -> re.Pattern[str]:
-    """Compile a row of such words; those of one first letter stand together, since most words are none."""
-    words = sorted(
-        {word for known in _load_languages() for word in known}, key=lambda w: (w[0], -len(w))
-    )
-    groups = (
-        f"{re.escape(first)}(?:{'|'.join(re.escape(word[1:]) for word in group)})"
-        for first, group in groupby(words, key=lambda word: word[0])
-    )
-    word = rf"(?:{'|'.join(groups)})(?![^\W_])"
+    """Compile a row of such words. The first begins and ends as one of them may: which it is, _choose_words() tells."""
+    words = {word for known in _load_languages() for word in known}
+    first = rf"[{''.join({word[0] for word in words})}](?<![^\W_].)(?:{_build_any({word[1:] for word in words})})"
+    word = rf"(?:{_build_any(words)})(?![^\W_])"
     return re.compile(
-        rf"(?<![^\W_]){word}(?:{_SEPARATOR}{word}){{{MIN_CODE_WORDS - 1},{_MAX_WORDS - 1}}}+"
+        rf"{first}(?![^\W_])(?:{_SEPARATOR}{word}){{{MIN_CODE_WORDS - 1},{_MAX_WORDS - 1}}}+"
     )
+
+
+def _build_any(words: Collection[str]) -> str:
+    """Build the pattern of words; those of one first letter stand together, since most words are none."""
+    ordered = sorted(words, key=lambda word: (word[:1], -len(word)))
+    groups = groupby(ordered, key=lambda word: word[:1])
+    return "|".join(f"{first}(?:{'|'.join(word[1:] for word in group)})" for first, group in groups)
