@@ -71,11 +71,11 @@ _MAX_CHARS_BEFORE: Final = 8
 _SEPARATORS: Final = re.compile(r"[ ./-]")
 _GROUP: Final = r"(?=[A-Za-z]{0,5}[0-9])[A-Za-z0-9]"
 _PAPER: Final = re.compile(
-    rf"(?=(?:[A-Za-z №./-]{{0,6}}[0-9]){{4}})"
+    rf"(?:(?=(?:[A-Za-z №./-]{{0,6}}[0-9]){{4}})"
     rf"(?:{_GROUP}{{1,6}}(?:(?:[ ./-]| № )(?:{_GROUP}{{1,12}}|[A-Z](?=[ ./-][0-9]))){{1,6}}|{_GROUP}{{7,20}}(?:[ ./-]{_GROUP}{{2,7}}){{0,3}})"
-    r"(?:[ -]?[A-Za-z]|\([0-9A]\))?(?![\w-])"
+    r"(?:[ -]?[A-Za-z]|\([0-9A]\))?|(?=[A-Z]{0,8}[0-9])[CFGHJ-NPRTV-Z0-9]{9,10})(?![\w-])"
 )
-"""A row of signs or groups with four digits at least, and a letter or sign that checks it."""
+"""A row of signs or groups with four digits at least, and a letter or sign that checks it, or one without the vowels of words."""
 _MIN_PAPER_CHARS: Final = 7
 _DATE: Final = re.compile(r"\d{4}[./ -]\d\d[./ -]\d\d|\d\d?[./ -]\d\d?[./ -]\d{2,4}")
 _CHECKED: Final = re.compile(
@@ -106,7 +106,7 @@ def _find_by_form(text: str) -> Iterator[tuple[int, int]]:
         if start is None or _is_part_of_row(text, start, end):
             continue
         number = text[start:end].upper()
-        if number.isascii() and (not form.modules or _is_any(form.modules, number)):
+        if not form.modules or _is_any(form.modules, number):
             yield start, end
 
 
@@ -169,14 +169,14 @@ def _compile_forms() -> re.Pattern[str]:
         "|".join(f"({form.behind})" for form in forms) for forms in (_DIGIT_FORMS, _LETTER_FORMS)
     )
     return re.compile(
-        rf"(?i)[0-9](?<![0-9].)(?:(?<![\w.-].)(?=(?:[ .-]?[0-9]){{5}})(?:{digits})"
-        rf"|(?:(?<=[A-Z].)|(?<=[A-Z][ .-].))(?:{letters}))(?![\w-])"
+        rf"(?i)[0-9](?<![0-9].)(?:(?<![\w.-].)(?=(?:[ .-]?[0-9]){{5}})(?a:{digits})"
+        rf"|(?:(?<=[A-Z].)|(?<=[A-Z][ .-].))(?a:{letters}))(?![\w-])"
     )
 
 
 @cache
 def _compile_before(before: str) -> re.Pattern[str]:
-    return re.compile(rf"(?i)(?<![\w.-])(?:{before})\Z")
+    return re.compile(rf"(?i)(?<![\w.-])(?a:{before})\Z")
 
 
 _load_module = cache(import_module)

@@ -16,16 +16,7 @@ _NAMES: Final[Mapping[str, Any]] = json.loads(
 )
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
-_GROUPS: Final = (
-    "passwords",
-    "codes",
-    "keys",
-    "opaque",
-    "logins",
-    "papers",
-    "checked",
-    "recovery_phrases",
-)
+LIST_MARK: Final = r"(?:(?<=\n)(?:[0-9]{1,2}[.)]|[*•-])[ ]{1,3})?"
 
 PresentNames = Mapping[str, Sequence[str]]
 """The names of each group that stand somewhere in a text."""
@@ -83,11 +74,11 @@ def _compile_between() -> re.Pattern[str]:
     link = build_link_form()
     of = rf"[ ](?:{'|'.join(_NAMES['of'])})(?:[ ][^\s:=]{{1,30}}){{1,3}}?[ ]{{0,3}}"
     own = rf"[ ](?:{'|'.join(_NAMES['own'])})(?!\w)"
-    aside = r"[ ]?\([^\n()]{1,30}\)"
+    aside = r"[ ]?\([^\n()]{1,30}\)|,[ ][^\n,.!?]{1,40},"
     more = rf"(?P<more>(?:[ ][^\W\d_][^\s\d:=.,;!?\"]{{0,22}}){{1,4}}?)(?=[ ]{{0,3}}(?P<is_written>[:=])|[ ]{{1,3}}{link})"
     return re.compile(
-        rf"[\"'\\]{{0,3}}(?:(?:{of}|{own}|{aside}||{more})[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
-        r"\s{0,3}:?[ ]{0,3}[\"'\\]{0,3}"
+        rf"[\"'\\]{{0,3}}(?:(?:(?:{of}|{own}|)(?:{aside})?|{more})[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
+        rf"\s{{0,3}}:?[ ]{{0,3}}{LIST_MARK}[\"'\\]{{0,3}}"
     )
 
 
@@ -95,6 +86,11 @@ def build_link_form() -> str:
     """Build the pattern of what links a name to its value: `is`, `lautet`, `→`."""
     words = "|".join(re.escape(link) for link in sorted(_NAMES["links"], key=len, reverse=True))
     return rf"(?!(?<=\w)-(?!>|[^\s-]*[0-9]))(?:{words})(?=[\s\"'\\]|(?<=[^a-z]))"
+
+
+def build_owner_form() -> str:
+    """Build the pattern of whose something is: `your`, `votre`."""
+    return rf"(?<!\w)(?:{'|'.join(_NAMES['owners'])})"
 
 
 def match_number_word(lowered: str, end: int) -> re.Match[str] | None:
@@ -121,7 +117,11 @@ def list_checks(name: str) -> Sequence[str]:
 @cache
 def _load_names() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
     """Return the names of each group in small letters, composed and decomposed, with their pairs of letters."""
-    return {group: [*_list_forms(_NAMES[group].values())] for group in _GROUPS}
+    return {
+        group: [*_list_forms(names.values())]
+        for group, names in _NAMES.items()
+        if isinstance(names, Mapping)
+    }
 
 
 def _list_forms(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, frozenset[str]]]:

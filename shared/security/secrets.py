@@ -64,7 +64,8 @@ _NAME_ENDS = (
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
-_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·\n-")
+_BETWEEN_GROUPS = r"(?:, |[._,/·:|\n-]| {1,3})"
+_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n-")
 _KEY_BEGINNINGS: Final = (
     *(
         "sk",
@@ -194,11 +195,11 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
     ),
     "named_secret": "[:=>]",
     "card_number": (
-        r"[2-6](?<![0-9].)(?=([0-9]{3}(?:(?:, |[._,/·\n -])[0-9]{4}){3}(?:[._,/· -][0-9]{1,3})?(?![0-9])"
-        r"|[0-9]{3}[._,/·\n -][0-9]{6}[._,/·\n -][0-9]{5}(?![0-9])|(?:[ -]?[0-9]){12,18}))"
+        rf"[2-6](?<![0-9].)(?:(?<!2)|(?=[2-7]))(?=([0-9]{{3}}(?:{_BETWEEN_GROUPS}[0-9]{{4}}){{3}}(?:[._,/· -][0-9]{{1,3}})?(?![0-9])"
+        rf"|[0-9]{{3}}{_BETWEEN_GROUPS}[0-9]{{6}}{_BETWEEN_GROUPS}[0-9]{{5}}(?![0-9])|(?:[ -]?[0-9]){{12,18}}))"
     ),
     "iban": (
-        r"(?a)[A-Za-z](?<![A-Za-z0-9].)(?=([A-Za-z][0-9]{2}(?:[._,/·\n -]?[A-Za-z0-9]{4}){2,7}(?:[._,/·\n -]?[A-Za-z0-9]{1,3})?"
+        rf"(?a)[A-Za-z](?<![A-Za-z0-9].)(?=([A-Za-z][0-9]{{2}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{4}}){{2,7}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{1,3}})?"
         r"| [A-Za-z](?: [0-9]){2}(?: [A-Za-z0-9]){11,30}))"
     ),
     "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),

@@ -11,8 +11,10 @@ from typing import Final, Literal, get_args
 
 from shared.security.plain_form import WORD_END, PlainForm
 from shared.security.secret_names import (
+    LIST_MARK,
     PresentNames,
     build_link_form,
+    build_owner_form,
     find_all,
     find_names,
     list_links,
@@ -27,6 +29,8 @@ _Group = Literal["passwords", "codes", "keys"]
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
+_MIN_CAPITALS: Final = 16
+"""Capitals alone, as a key in base32 has them: no word is so long."""
 _TOKENS: Final[tuple[Kind, ...]] = ("opaque_token",)
 _MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
@@ -41,7 +45,11 @@ _WORDS_BETWEEN: Final = re.compile(
     r"(?:[^\W\d_]{1,20}:?[ ]){1,3}(?=\S{0,40}[0-9])([^\s\"'<>,;]{6,60})"
 )
 _BRACKETED: Final = re.compile(r"[ :]{0,2}[\[(【]([0-9]{4,8})[\])】]")
-_MORE_CODES: Final = re.compile(r"[ ]{0,2}[,;][ ]{0,2}([\w-]{4,40})(?![\w-])")
+_MORE_CODES: Final = re.compile(
+    rf"(?:[ ]{{0,2}}(?P<comma>[,;])\s{{0,2}}|[ ]{{0,2}}\n[ ]{{0,3}}{LIST_MARK}|[ ]{{1,3}})"
+    r"(?P<code>[\w-]{4,40}(?:[ ][0-9]{2,4}){0,3})(?![\w-])"
+)
+_CODE_SIGN: Final = re.compile(r"[^\W_]")
 _MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
 _LOGIN_PAIR: Final = re.compile(
     r"(?:[ ]{0,3}[:=-]|[ ])[ ]{0,3}[^\s/|:,;]{1,60}(?:[ ]{1,3}[/|]{1,2}[ ]{0,3}|[/|]{1,2}[ ]{1,3})([^\s,;]{4,200})"
@@ -75,12 +83,7 @@ def find_spoken_secrets(
     for group in get_args(_Group):
         for place in find_names(plain, lowered, present[group]):
             yield from _find_values(plain, lowered, place, group)
-    for start, end in find_names(plain, lowered, present["codes"]):
-        code = _BRACKETED.match(plain.words, end) or _compile_code_before().search(
-            lowered, max(start - _NEAR_CHARS, 0), start
-        )
-        if code:
-            yield code.span(1)
+    yield from _find_sent_codes(plain, lowered, present)
     for _, end in find_names(plain, lowered, present["opaque"]):
         yield from _find_token(plain.words, lowered, end)
     for _, end in find_names(plain, lowered, present["logins"]):
@@ -90,6 +93,23 @@ def find_spoken_secrets(
             yield pair.start(1), pair.start(1) + len(secret)
     yield from _find_bare_pairs(plain.words)
     yield from _find_recovery_phrases(plain.text, lowered, present["recovery_phrases"])
+
+
+def _find_sent_codes(
+    plain: PlainForm, lowered: str, present: PresentNames
+) -> Iterator[tuple[int, int]]:
+    """Yield codes as messages write them: in brackets, before their name, and behind `your … code is`."""
+    for start, end in find_names(plain, lowered, present["codes"]):
+        code = _BRACKETED.match(plain.words, end) or _compile_code_before().search(
+            lowered, max(start - _NEAR_CHARS, 0), start
+        )
+        if code:
+            yield code.span(1)
+    for start, end in find_names(plain, lowered, present["sent_codes"]):
+        owner = _compile_owner().search(lowered, max(start - _NEAR_CHARS, 0), start)
+        code = _compile_sent_code().match(lowered, end) if owner else None
+        if code:
+            yield code.span(1)
 
 
 def _find_token(words: str, lowered: str, end: int) -> Iterator[tuple[int, int]]:
@@ -136,11 +156,22 @@ def _find_values(
     if span is None:
         return
     digits = _MORE_DIGITS.match(plain.words, span[1]) if lowered[slice(*span)].isdigit() else None
-    yield span[0], digits.end() if digits else span[1]
-    more = _MORE_CODES.match(plain.words, span[1])
-    while more and _is_secret(more[1], min_chars=_MIN_CHARS, is_linked=False, digits_count=True):
-        yield more.span(1)
-        more = _MORE_CODES.match(plain.words, more.end())
+    start, end = span[0], digits.end() if digits else span[1]
+    yield start, end
+    yield from _find_more_codes(plain.words, start, end)
+
+
+def _find_more_codes(words: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the codes of a list behind its first one; where no comma is between them, they are written alike."""
+    shape = _CODE_SIGN.sub("0", words[start:end])
+    more = _MORE_CODES.match(words, end)
+    while more and _is_secret(
+        more["code"], min_chars=_MIN_CHARS, is_linked=False, digits_count=True
+    ):
+        if not more["comma"] and _CODE_SIGN.sub("0", more["code"]) != shape:
+            return
+        yield more.span("code")
+        more = _MORE_CODES.match(words, more.end())
 
 
 def _match_whole(words: str, end: int) -> re.Match[str] | None:
@@ -212,7 +243,7 @@ def _find_spelled_code(
 def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
     if len(secret) < min_chars or _CODE.search(secret):
         return False
-    has_digit = any(map(str.isdigit, secret))
+    has_digit = any(map(str.isdigit, secret)) or (secret.isupper() and len(secret) >= _MIN_CAPITALS)
     if not any(map(str.isalpha, secret)):
         return has_digit and digits_count
     if is_linked:
@@ -224,5 +255,18 @@ def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bo
 def _compile_code_before() -> re.Pattern[str]:
     """Compile a code that stands before its name: `418 220 is your … verification code`."""
     return re.compile(
-        rf"(?<![^\W_])([0-9]{{3}}[ -][0-9]{{3}}|[0-9]{{4,8}})[ ]{build_link_form()}(?:[ ][^\W\d_]{{1,20}}){{1,4}}[ ]\Z"
+        rf"(?<![^\W_])((?:[a-z]-)?(?:[0-9]{{3}}[ -][0-9]{{3}}|[0-9]{{4,8}}))[ ]{build_link_form()}(?:[ ][^\W\d_]{{1,20}}){{1,4}}[ ]\Z"
+    )
+
+
+@cache
+def _compile_owner() -> re.Pattern[str]:
+    """Compile what stands before the word for a code, with whose code it is: `your Uber`."""
+    return re.compile(rf"{build_owner_form()}[ ](?:[^\W_]{{2,20}}[ ])?\Z")
+
+
+@cache
+def _compile_sent_code() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:[ ]{build_link_form()}|:)[ ]{{1,2}}((?:[a-z]-)?[0-9]{{3}}[ -]?[0-9]{{1,5}})(?![\w-])"
     )

@@ -138,6 +138,31 @@ def test_a_value_is_found_behind_its_name_whatever_stands_between_m101(text: str
 
 
 @pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("backup codes:\na1b2c-3d4e5\nf6g7h-8i9j0", ["a1b2c-3d4e5", "f6g7h-8i9j0"]),
+        ("backup codes\n1. h7k2-p9q1\n2. m3n8-r4s6", ["h7k2-p9q1", "m3n8-r4s6"]),
+        ("codes de secours : 8842-1190 5521-0093 etc.", ["8842-1190", "5521-0093"]),
+        ("TAN-Liste: 482910, 119283 für 20 Tage", ["482910", "119283"]),
+        ("Your Uber code is 4471.", ["4471"]),
+        ("G-482913 is your Google verification code", ["G-482913"]),
+        ("the password, by the way, is tiger77", ["tiger77"]),
+        ("PIN für die Karte (die blaue) ist 9034", ["9034"]),
+        ("my passport, valid to May, is C01X00T47", ["C01X00T47"]),
+        ("Reisepass C4VPPZ7JX", ["C4VPPZ7JX"]),
+        ("TOTP seed: KVKFKRCPNZQUYMLXOVYDSQKJKZDTSRLD", ["KVKFKRCPNZQUYMLXOVYDSQKJKZDTSRLD"]),
+        ("4242 4242  4242  4242", ["4242 4242  4242  4242"]),
+        ("4012|8888|8888|1881", ["4012|8888|8888|1881"]),
+        ("perso für die Bank: 2024, L01X00T471", ["L01X00T471"]),
+    ],
+)
+def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
+    text: str, values: list[str]
+):
+    assert [found for _, found in find(text)] == values
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "On 2026-11-24 at 18:11:12, or 24.11.2026 18:11, or 11/24/2026",
@@ -148,6 +173,8 @@ def test_a_value_is_found_behind_its_name_whatever_stands_between_m101(text: str
         "$1,234,567.89, 1.234.567,89 €, 12 345 678 people",
         "order 4471220913, order 2024-000123-77, item 0012345678",
         "4111 1111 1111 1112",
+        "2010 2018 2016 2015, 2010|2018|2016|2015",
+        "exit code 137, my code has 3000 lines, your code will be reviewed in 2026",
         "DE89 3704 0044 0532 0130 02",
         "54362315-A, 36574261808",
         "52.520008, 13.404954, 0.123456789",
