@@ -3,7 +3,6 @@
 Also called: sandbox, subprocess.
 """
 
-import math
 import resource
 import signal
 from collections.abc import AsyncIterator, Callable
@@ -46,7 +45,7 @@ class LimitReached(Exception):
 
 
 class LongTurnTaken(Exception):
-    """Reading needs more than a first try, and another file is read for long."""
+    """Reading needs more than a first try, and another file is read for long: leave the place, and come again."""
 
 
 async def run_isolated(
@@ -55,13 +54,13 @@ async def run_isolated(
     owner: str,
     *,
     is_slow: bool = False,
-    long_within_s: float = math.inf,
+    leaves: bool = False,
 ) -> tuple[T, float]:
     """Call `read` in another process, two at once and one of each owner, who waits behind their own alone.
 
     A few owners of slow files hold up no small one: each is tried for a second first, and one is read for longer at a time.
     What `is_slow` was tried before. Returns what it returns, and how many seconds of processor time it took. Waiting for others
-    counts as no time of this one. Raises LimitReached, LongTurnTaken for who would wait longer, and what `read` raises.
+    counts as no time of this one. Raises LimitReached, LongTurnTaken for who `leaves` rather than wait for long, and what `read` raises.
     """
     first_s = 0.0 if is_slow else min(limits.first_cpu_s, limits.cpu_s)
     try:
@@ -73,7 +72,9 @@ async def run_isolated(
             except anyio.BrokenWorkerProcess:
                 if first_s == limits.cpu_s:
                     raise
-            async with _take_long_turn(long_within_s), _get_limiter():
+            if leaves and is_read_for_long():
+                raise LongTurnTaken
+            async with _get_long(), _get_limiter():
                 content, seconds = await _run(read, limits)
             return content, first_s + seconds
     except TimeoutError as error:
@@ -91,6 +92,11 @@ async def has_turn(owner: str, *, within_s: float) -> bool:
         async with _take_turn(owner):
             return True
     return False
+
+
+def is_read_for_long() -> bool:
+    """Tell whether a file is read for longer than a first try: no other one is then."""
+    return _get_long().locked()
 
 
 async def _run(read: Callable[[], T], limits: Limits) -> tuple[T, float]:
@@ -137,20 +143,6 @@ def _get_limiter() -> CapacityLimiter:
         limiter = CapacityLimiter(MAX_PROCESSES)
         _limiter.set(limiter)
         return limiter
-
-
-@asynccontextmanager
-async def _take_long_turn(within_s: float) -> AsyncIterator[None]:
-    """Wait until no file is read for long. Raises LongTurnTaken."""
-    long = _get_long()
-    with anyio.move_on_after(within_s) as waiting:
-        await long.acquire()
-    if waiting.cancelled_caught:
-        raise LongTurnTaken
-    try:
-        yield
-    finally:
-        long.release()
 
 
 def _get_long() -> anyio.Lock:

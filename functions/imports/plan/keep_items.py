@@ -43,9 +43,9 @@ from shared.domain.ids import UserId
 from shared.library.conversation_schemas import ConversationIn
 from shared.library.deps import ImportDeps
 from shared.library.hand_in import hand_in
-from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S
+from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S, check_long_turn
 from shared.library.uploads import delete_upload, get_complete, iterate_content
-from shared.resilience.isolation import has_turn
+from shared.resilience.isolation import LongTurnTaken, has_turn
 
 _READING_LARGE = anyio.CapacityLimiter(2)
 """Each holds an uploaded file of up to 200 MB in memory, a few times over."""
@@ -79,10 +79,8 @@ def _is_early(deps: ImportDeps, stored: FileImport) -> bool:
 async def _take_step(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
     if stored.status == "reading" and stored.wearable:
         return await read_next_pages(deps, uid, stored, stored.wearable)
-    if stored.status == "reading" and not await has_turn(uid, within_s=TURN_WAIT_S):
-        return replace(stored, resumes_at=deps.clock.now() + TURN_AGAIN)  # for its task alone
     if stored.status == "reading":
-        return await _read_upload(deps, uid, stored)
+        return await _read_in_turn(deps, uid, stored)
     if stored.position >= stored.batch_count:
         return await complete(deps, uid, stored)
     try:
@@ -162,13 +160,26 @@ async def keep_conversation(deps: ImportDeps, uid: UserId, fields: dict[str, Any
     await hand_in(deps, uid, imported)
 
 
+async def _read_in_turn(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
+    """Read the next upload, or have its task come again: behind another of its owner, or a slow one behind a slow one."""
+    if await has_turn(uid, within_s=TURN_WAIT_S):
+        try:
+            return await _read_upload(deps, uid, stored)
+        except LongTurnTaken:
+            stored = await deps.stores.file_imports.move(
+                uid, stored, postponed_count=stored.postponed_count + 1
+            )
+    return replace(stored, resumes_at=deps.clock.now() + TURN_AGAIN)  # for its task alone
+
+
 async def _read_upload(deps: ImportDeps, uid: UserId, stored: FileImport) -> FileImport:
-    """Read the next uploaded file, which is deleted then; one that is gone is refused.
+    """Read the next uploaded file, which is deleted then; one that is gone is refused. Raises LongTurnTaken.
 
     Sound is stored again, under an id of its content.
     """
     from functions.imports.plan.plan import SourceFile
 
+    check_long_turn(stored.postponed_count)
     upload_id = stored.uploads[stored.read_count]
     try:
         upload = await get_complete(deps, uid, upload_id)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-import anyio
 from anyio import to_thread
 
 from functions.imports.plan.plan import Plan, SourceFile, plan_file, plan_refusal
@@ -31,28 +30,29 @@ async def plan_files(
     sources: Sequence[SourceFile],
     *,
     zone: str,
-    now: datetime,
     limits: Limits | None = None,
+    postponed_count: int | None = None,
 ) -> list[Plan]:
-    """Read files; one that takes too long or too much memory is refused, and what is more than a day's reading."""
-    plans: list[Plan | None] = [None] * len(sources)
+    """Read files; one that takes too long or too much memory is refused, and what is more than a day's reading.
+
+    Raises LongTurnTaken, as read_isolated() does.
+    """
+    now = deps.clock.now()
     plain = [at for at, source in enumerate(sources) if _is_plain(source.data)]
-
-    async def read(at: int, source: SourceFile) -> None:
-        bounds = limits or find_limits(source.data)
-        plans[at] = await _plan_isolated(deps, uid, source, zone, now, bounds)
-
     read_plain = partial(_plan_all, [sources[at] for at in plain], zone, now)
-    if read_together := await _plan_together(
-        deps, uid, read_plain, sum(len(sources[at].data) for at in plain)
-    ):
-        for at, plan in zip(plain, read_together, strict=True):
-            plans[at] = plan
-    async with anyio.create_task_group() as tasks:
-        for at, source in enumerate(sources):
-            if plans[at] is None:
-                tasks.start_soon(read, at, source)
-    return [plan for plan in plans if plan is not None]
+    size = sum(len(sources[at].data) for at in plain)
+    plans = dict(zip(plain, await _plan_together(deps, uid, read_plain, size), strict=False))
+    for at, source in enumerate(sources):
+        if at not in plans:
+            read = partial(plan_file, source, zone, now)
+            bounds = limits or find_limits(source.data)
+            try:
+                plans[at] = await read_isolated(
+                    deps, uid, read, bounds, postponed_count=postponed_count
+                )
+            except (LimitReached, QuotaExceeded) as limit:
+                plans[at] = plan_refusal(source.name, str(limit))
+    return [plan for _, plan in sorted(plans.items())]
 
 
 def _is_plain(data: bytes) -> bool:
@@ -74,23 +74,14 @@ def find_limits(data: bytes) -> Limits:
 
 async def _plan_together(
     deps: ReadingDeps, uid: UserId, read_all: Callable[[], list[Plan]], size: int
-) -> list[Plan] | None:
-    """Read plain texts at once; None where one of them takes too long, which each then does for itself."""
+) -> list[Plan]:
+    """Read plain texts at once; none where one of them takes too long, which each then does for itself."""
     if size <= SMALL_BYTES:
         return await to_thread.run_sync(read_all)
     with suppress(LimitReached, QuotaExceeded):
         return await read_isolated(deps, uid, read_all, FILE_LIMITS)
-    return None
+    return []
 
 
 def _plan_all(sources: Sequence[SourceFile], zone: str, now: datetime) -> list[Plan]:
     return [plan_file(source, zone, now) for source in sources]
-
-
-async def _plan_isolated(
-    deps: ReadingDeps, uid: UserId, source: SourceFile, zone: str, now: datetime, limits: Limits
-) -> Plan:
-    try:
-        return await read_isolated(deps, uid, partial(plan_file, source, zone, now), limits)
-    except (LimitReached, QuotaExceeded) as limit:
-        return plan_refusal(source.name, str(limit))

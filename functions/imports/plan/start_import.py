@@ -105,6 +105,7 @@ async def store_read(
         stored,
         status=read.status,
         read_count=read.read_count,
+        postponed_count=0,
         file_count=read.file_count,
         batch_count=read.batch_count,
         conversation_count=read.conversation_count,
@@ -123,13 +124,16 @@ async def read_sources(
 ) -> tuple[FileImport, list[dict[str, Any]]]:
     """Read files behind those that are read; `refusals` are plans that say why others are not.
 
-    Reading is over with them, unless there are uploads behind them, or `has_more`. Returns the import as it is then, not yet stored, and what became of each file.
+    Reading is over with them, unless there are uploads behind them, or `has_more`. Raises LongTurnTaken for an upload. Returns the import as it is then, not yet stored, and what became of each file.
     """
     from functions.imports.plan.plan import plan_refusal, shorten_lists
     from functions.imports.plan.plan_files import plan_files
 
     profile = await deps.stores.profiles.get(uid)
-    read_plans = await plan_files(deps, uid, sources, zone=profile.zone.key, now=deps.clock.now())
+    postponed_count = stored.postponed_count if stored.uploads else None
+    read_plans = await plan_files(
+        deps, uid, sources, zone=profile.zone.key, postponed_count=postponed_count
+    )
     plans = [
         await plan_sound(deps, uid, source, plan, profile.zone)
         for source, plan in zip(sources, read_plans, strict=True)

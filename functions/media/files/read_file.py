@@ -3,7 +3,6 @@
 Also called: document parsing, text extraction.
 """
 
-import math
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,14 +26,17 @@ from shared.library.files import (
     store_pages,
     thumbnail_path,
 )
-from shared.library.isolated_reading import TURN_AGAIN, TURN_WAIT_S, read_isolated
+from shared.library.isolated_reading import (
+    TURN_AGAIN,
+    TURN_WAIT_S,
+    check_long_turn,
+    read_isolated,
+)
 from shared.library.uploads import iterate_content
 from shared.resilience.isolation import LimitReached, Limits, LongTurnTaken, has_turn
 from shared.retrieval.page_passages import split_into_passages
 
 LIMITS = Limits(timeout_s=60.0, cpu_s=10.0, memory_bytes=1_610_612_736)
-MAX_POSTPONED = 20
-"""How often a file comes again, for a minute: then it waits in line, or those that never stop waiting would keep it out."""
 BROKE_READERS = "reading it failed again and again"
 
 
@@ -42,7 +44,7 @@ async def read_in_turn(deps: FileDeps, uid: UserId, file_id: str, limits: Limits
     """Read a file, or have its task come again: behind another of its owner, or a slow one behind a slow one."""
     if await has_turn(uid, within_s=TURN_WAIT_S):
         with suppress(LongTurnTaken):
-            await read_file(deps, uid, file_id, limits, long_within_s=TURN_WAIT_S)
+            await read_file(deps, uid, file_id, limits, leaves=True)
             return
     again_at = deps.clock.now() + TURN_AGAIN
     await schedule_reading(deps.tasks, uid, file_id, deps.new_id(), at=again_at)
@@ -54,9 +56,9 @@ async def read_file(
     file_id: str,
     limits: Limits = LIMITS,
     *,
-    long_within_s: float = math.inf,
+    leaves: bool = False,
 ) -> None:
-    """Read a file that was handed in; a repeat does nothing. Raises Unavailable and LongTurnTaken: call again.
+    """Read a file that was handed in; a repeat does nothing. Raises Unavailable, and LongTurnTaken where it `leaves`: call again.
 
     Attempts write the same, so two at once do no harm. Attempts that took their process with them
     are counted, and after MAX_ATTEMPTS the file is rejected.
@@ -65,7 +67,7 @@ async def read_file(
     if file is None:
         return
     try:
-        read = await _read(deps, uid, file, limits, long_within_s)
+        read = await _read(deps, uid, file, limits, leaves=leaves)
     except LongTurnTaken:
         await deps.stores.files.postpone_reading(uid, file.id)
         raise
@@ -79,20 +81,18 @@ async def read_file(
         await _drop_if_gone(deps, uid, read)
 
 
-async def _read(
-    deps: FileDeps, uid: UserId, file: File, limits: Limits, long_within_s: float
-) -> File:
+async def _read(deps: FileDeps, uid: UserId, file: File, limits: Limits, *, leaves: bool) -> File:
     """Raises Unreadable, LimitReached, LongTurnTaken and QuotaExceeded."""
     if file.attempt_count > MAX_ATTEMPTS:
         raise Unreadable(BROKE_READERS)
-    if file.postponed_count >= MAX_POSTPONED:
-        long_within_s = math.inf
-    content = await _parse(deps, uid, file, limits, long_within_s)
+    if leaves:
+        check_long_turn(file.postponed_count)
+    content = await _parse(deps, uid, file, limits, leaves=leaves)
     return await _store(deps, uid, _describe(file, content), content)
 
 
 async def _parse(
-    deps: FileDeps, uid: UserId, file: File, limits: Limits, long_within_s: float
+    deps: FileDeps, uid: UserId, file: File, limits: Limits, *, leaves: bool
 ) -> FileContent:
     """Copy the content to a folder that goes with this call, and read it there."""
     async with TemporaryDirectory() as folder:
@@ -101,9 +101,8 @@ async def _parse(
             async for part in iterate_content(deps.blobs, file.parts):
                 await copy.write(part)
         read = partial(read_content, path, file.name)
-        return await read_isolated(
-            deps, uid, read, limits, is_slow=file.postponed_count > 0, long_within_s=long_within_s
-        )
+        postponed_count = file.postponed_count if leaves else None
+        return await read_isolated(deps, uid, read, limits, postponed_count=postponed_count)
 
 
 def _describe(file: File, content: FileContent) -> File:

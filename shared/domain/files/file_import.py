@@ -26,7 +26,7 @@ class RefusedItem:
 class FileImport:
     """An import of one or more files.
 
-    `uploads` are files that were uploaded before, last changed as `modified` says, `read_count` of which are read. What was read stands
+    `uploads` are files that were uploaded before, last changed as `modified` says, `read_count` of which are read; the next one left its place `postponed_count` times. What was read stands
     in `batch_count` batches of blobs; keeping has come to `position`. In `preview` its owner has not
     decided yet. `text_files` are the numbers of files that nobody knows and that are kept as text.
     Each decision begins a `round`. Of `conversation_count` conversations, `kept_count` are in the
@@ -42,6 +42,7 @@ class FileImport:
     uploads: tuple[str, ...] = ()
     modified: tuple[datetime | None, ...] = ()
     read_count: int = 0
+    postponed_count: int = 0
     file_count: int = 0
     batch_count: int = 0
     position: int = 0

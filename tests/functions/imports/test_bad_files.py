@@ -160,9 +160,7 @@ async def test_a_reader_has_bounded_time_and_memory(world: ProcessingFixture, li
     numbers = b"[" + b",".join(b"%d" % n for n in range(4_500_000)) + b"]"
     source = SourceFile(name="a.json", data=numbers, modified=NOW)
 
-    [plan] = await plan_files(
-        build_library_deps(world), ALICE, [source], zone="UTC", now=NOW, limits=limits
-    )
+    [plan] = await plan_files(build_library_deps(world), ALICE, [source], zone="UTC", limits=limits)
 
     assert [entry["reason"] for entry in plan.entries] == [reason]
 
@@ -186,7 +184,7 @@ async def test_what_a_library_reads_or_is_much_is_read_in_a_process_and_counted_
     deps = build_library_deps(world)
     sources = [SourceFile(name=f"{n}.txt", data=data, modified=NOW) for n, data in enumerate(files)]
 
-    plans = await plan_files(deps, ALICE, sources, zone="UTC", now=NOW)
+    plans = await plan_files(deps, ALICE, sources, zone="UTC")
 
     used = await deps.quotas.load_usage(ALICE, NOW)
     assert len(plans) == len(files)

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import anyio
@@ -12,6 +13,8 @@ from anyio import lowlevel
 from httpx import AsyncClient
 
 from functions.library.routes import LIBRARY_ROUTES
+from shared.domain.ids import UserId
+from shared.domain.store.documents import Update
 from shared.library.deps import LibraryDeps
 from shared.library.isolated_reading import TURN_AGAIN
 from shared.resilience.isolation import Limits, run_isolated
@@ -450,6 +453,35 @@ async def test_an_upload_behind_another_file_of_its_owner_leaves_its_place_and_c
 
     assert (waiting["status"], ended["status"]) == ("reading", "completed")
     assert ended["resumes_at"] is None
+
+
+async def test_a_slow_upload_behind_a_long_reading_leaves_its_place_unread_g7(
+    world, deps, alice, tmp_path
+):
+    ids = [await upload(alice, "notes.rtf", b"{\\rtf1 Keel}")]
+    started = (await alice.post(IMPORTS, json={"uploads": ids})).json()
+    path = deps.stores.file_imports.document_path(ALICE, started["id"])
+    await world.documents.write(Update(path, {"postponed_count": 1}))
+
+    with hold_reading(tmp_path / "pipe") as held:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(
+                partial(run_isolated, held.read, Limits(), UserId("eve"), is_slow=True)
+            )
+            await lowlevel.checkpoint()
+            content = dict(world.blobs.files)
+            world.blobs.files.clear()  # a slow file is not fetched before its turn
+            await deliver_import_tasks(world, deps)
+            world.blobs.files |= content
+            held.end()
+    waiting = await deps.stores.file_imports.get(ALICE, started["id"])
+    world.clock.advance(seconds=TURN_AGAIN.total_seconds())
+    await deliver_import_tasks(world, deps)
+    await deliver_import_tasks(world, deps)
+    ended = await deps.stores.file_imports.get(ALICE, started["id"])
+
+    assert (waiting.status, waiting.postponed_count) == ("reading", 2)
+    assert (ended.status, ended.postponed_count) == ("completed", 0)
 
 
 async def test_uploads_are_read_one_by_one_and_deleted(world, deps, alice):

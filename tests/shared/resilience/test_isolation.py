@@ -25,8 +25,8 @@ async def test_one_owner_of_many_files_holds_up_nobody_else(tmp_path: Path) -> N
         held = [stack.enter_context(hold_reading(tmp_path / f"pipe{n}")) for n in range(6)]
         readings = [(each, anyio.Event()) for each in held]
         async with anyio.create_task_group() as tasks:
-            for reading in readings[:5]:
-                tasks.start_soon(run, "eve", *reading)
+            for each in readings[:5]:
+                tasks.start_soon(run, "eve", *each)
             await lowlevel.checkpoint()
             tasks.start_soon(run, "ann", *readings[5])
             for reading, is_read in (readings[5], *readings[:5]):
@@ -96,8 +96,8 @@ async def test_behind_a_long_reading_slow_files_leave_and_small_ones_are_read_g7
             await lowlevel.checkpoint()
             for owner in ("mallory", "trudy"):
                 with pytest.raises(LongTurnTaken):
-                    await run_isolated(partial(burn, 9.0), limits, owner, long_within_s=0.01)
-            content, _ = await run_isolated(partial(burn, 0.0), limits, "ann", long_within_s=0.01)
+                    await run_isolated(partial(burn, 9.0), limits, owner, leaves=True)
+            content, _ = await run_isolated(partial(burn, 0.0), limits, "ann", leaves=True)
             held.end()
 
     assert content == "burnt"
