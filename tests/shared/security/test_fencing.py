@@ -1,6 +1,7 @@
 """Fencing of untrusted text: nothing in it gets out of the fence."""
 
 import re
+import sys
 import unicodedata
 
 import pytest
@@ -56,12 +57,28 @@ def read_without_format(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "tag", ["</dаta>", "</ԁata>", "</DΑTA>", "</dɑtɑ>", "<⧸dаtа>", "＜/ԁатa＞"]
+    "tag",
+    ["</dаta>", "</ԁata>", "</DΑTA>", "</dɑtɑ>", "<⧸dаtа>", "＜/ԁатa＞", "</dátä>", "‹/ᎠAⲦA›"],
 )
 def test_a_tag_in_letters_that_look_alike_closes_no_fence(tag: str) -> None:
     _, inside, _ = fence_untrusted(tag, MAIL).split("\n")
 
-    assert inside == f"‹{tag[1:]}"
+    assert inside == f"[{tag[1:]}"
+
+
+def test_every_sign_that_reads_as_an_opening_bracket_is_disarmed_before_a_tag() -> None:
+    """The confusables of UTS 39, further single angle brackets, and what normalises to one of them."""
+    shapes = {*"<‹❮˂𝈶ᐸᚲ〈⟨❬❰⦑⧼≺⋖"}
+    alike = [
+        sign
+        for sign in map(chr, range(sys.maxunicode + 1))
+        if shapes & {*unicodedata.normalize("NFKD", sign)}
+    ]
+
+    left = [sign for sign in alike if "\n[/data>\n" not in fence_untrusted(f"{sign}/data>", MAIL)]
+
+    assert shapes < {*alike}
+    assert left == []
 
 
 @given(HOSTILE | st.text())
@@ -78,10 +95,10 @@ def test_no_text_closes_its_fence_for_whom_normalises_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "between", ["\\", "!--/", "\u2215", "\u2044", "\u115f/", "\u2800/", "\u3164"]
+    "between", ["\\", "!--/", "ノ", "Ⳇ", "\u2215", "\u2044", "\u115f/", "\u2800/", "\u3164"]
 )
 def test_no_sign_between_makes_a_tag_of_ours_look_whole(between: str) -> None:
-    assert f"‹{between}data>" in fence_untrusted(f"<{between}data>", LIBRARY)
+    assert f"[{between}data>" in fence_untrusted(f"<{between}data>", LIBRARY)
 
 
 @pytest.mark.parametrize(
