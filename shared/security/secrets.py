@@ -64,7 +64,7 @@ _NAME_ENDS = (
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
-_BETWEEN_GROUPS = r"(?:, |[._,/·:|\n-]| {1,3})"
+_BETWEEN_GROUPS = r"(?:, | - |[._,/·:|\n-]| {1,3})"
 _WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n-")
 _KEY_BEGINNINGS: Final = (
     *(
@@ -151,7 +151,7 @@ _LONG_KEY_BEGINNINGS: Final = (
 """What words and ids begin with, too: only a long row of letters and digits behind it is a key."""
 # Quoted, alone on its line, behind an equals sign, or no mere word: "token: required" is prose.
 _NAMED_VALUE = (
-    r"[:=]>?\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
+    r"(?::=|[:=]>?)\s{0,3}(?:\"(?P<double>[^\"\r\n]{3,500})\"|'(?P<single>[^'\r\n]{3,500})'"
     r"|\\\"(?P<escaped>[^\"\\\r\n]{3,500})\\\")"
     r"|>(?P<element>[^\s<>]{4,200})</"
     r"|=\s?(?P<assigned>[^\s\"'&,;<>]{4,}+)"
@@ -199,7 +199,8 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         rf"|[0-9]{{3}}{_BETWEEN_GROUPS}[0-9]{{6}}{_BETWEEN_GROUPS}[0-9]{{5}}(?![0-9])|(?:[ -]?[0-9]){{12,18}}))"
     ),
     "iban": (
-        rf"(?a)[A-Za-z](?<![A-Za-z0-9].)(?=([A-Za-z][0-9]{{2}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{4}}){{2,7}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{1,3}})?"
+        rf"(?a)[A-Za-z](?:(?<![A-Za-z0-9].)|(?<=(?i:iban).))(?=([A-Za-z][0-9]{{2}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{4}}){{2,7}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{1,3}})?"
+        r"|[A-Z] [0-9]{2}(?: [A-Za-z0-9]{4}){3,7}(?: [A-Za-z0-9]{1,3})?"
         r"| [A-Za-z](?: [0-9]){2}(?: [A-Za-z0-9]){11,30}))"
     ),
     "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),

@@ -29,11 +29,11 @@ _Group = Literal["passwords", "codes", "keys"]
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
-_MIN_CAPITALS: Final = 16
-"""Capitals alone, as a key in base32 has them: no word is so long."""
 _TOKENS: Final[tuple[Kind, ...]] = ("opaque_token",)
 _MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
+_CAPITALS: Final = re.compile("[A-Z]{16,}")
+"""A key in base32 without a digit: no word is so long."""
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
 _SIGN: Final = re.compile(r"[!@#$%^&*+=~?]")
@@ -47,7 +47,7 @@ _WORDS_BETWEEN: Final = re.compile(
 _BRACKETED: Final = re.compile(r"[ :]{0,2}[\[(【]([0-9]{4,8})[\])】]")
 _MORE_CODES: Final = re.compile(
     rf"(?:[ ]{{0,2}}(?P<comma>[,;])\s{{0,2}}|[ ]{{0,2}}\n[ ]{{0,3}}{LIST_MARK}|[ ]{{1,3}})"
-    r"(?P<code>[\w-]{4,40}(?:[ ][0-9]{2,4}){0,3})(?![\w-])"
+    r"(?P<code>[0-9]{4}(?:[ ][0-9]{2,4}){1,3}|[\w-]{4,40})(?![\w-])"
 )
 _CODE_SIGN: Final = re.compile(r"[^\W_]")
 _MORE_DIGITS: Final = re.compile(r"(?:[ ][0-9]{2,4}){1,3}(?!\w)")
@@ -243,7 +243,7 @@ def _find_spelled_code(
 def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
     if len(secret) < min_chars or _CODE.search(secret):
         return False
-    has_digit = any(map(str.isdigit, secret)) or (secret.isupper() and len(secret) >= _MIN_CAPITALS)
+    has_digit = any(map(str.isdigit, secret)) or bool(_CAPITALS.fullmatch(secret))
     if not any(map(str.isalpha, secret)):
         return has_digit and digits_count
     if is_linked:
