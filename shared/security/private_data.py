@@ -35,8 +35,6 @@ _CODE_VALUE = re.compile(
 _MAX_NAME_CHARS = 60
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82\u0bbe-\u0bcd\u0c00-\u0c4d"
 """Vowels of scripts in which they are no letters."""
-_IN_NAMES = str.maketrans("’_", "' ")
-"""Names are known with these signs: RECOVERY_KEY is a `recovery key`."""
 _AT = re.compile(r"[@\\](?:(?<=@)|u0040)")
 """JSON may write the at sign as an escape."""
 _LOCAL = re.compile(
@@ -102,7 +100,7 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
             continue
         yield PrivateSpan(secret.start, secret.end, kind)
     lowered = plain.text.lower()
-    yield from _find_named(plain, lowered.translate(_IN_NAMES))
+    yield from _find_named(plain, lowered.replace("’", "'").replace("_", " "))
     for span in (*_find_emails(text), *find_spelled_emails(text)):
         yield PrivateSpan(*span, "email")
     if plain.words != plain.text and "@" in plain.text:
@@ -112,7 +110,7 @@ def _find_all(plain: PlainForm) -> Iterator[PrivateSpan]:
 
 
 def _find_named(plain: PlainForm, lowered: str) -> Iterator[PrivateSpan]:
-    """Yield what a name before it tells."""
+    """Yield what a name before it tells; RECOVERY_KEY is a `recovery key`."""
     present = list_present(lowered)
     for span in find_id_numbers(plain, lowered, present):
         yield PrivateSpan(*span, "id")
