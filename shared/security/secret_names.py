@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
@@ -23,10 +23,10 @@ PresentNames = Mapping[str, Sequence[str]]
 
 
 def list_present(lowered: str) -> PresentNames:
-    """Return the names that stand somewhere in a text; those with a pair of letters that it lacks are passed over."""
-    pairs = _list_pairs("\n".join({*lowered.split()}))
+    """Return the names that stand somewhere in a text; those with three letters in a row that it lacks are passed over."""
+    triples = _list_triples("\n".join({*lowered.split()}))
     return {
-        group: [name for name, needed in names if needed <= pairs and name in lowered]
+        group: [name for name, needed in names if needed <= triples and name in lowered]
         for group, names in _load_names().items()
     }
 
@@ -116,7 +116,7 @@ def list_checks(name: str) -> Sequence[str]:
 
 @cache
 def _load_names() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
-    """Return the names of each group in small letters, composed and decomposed, with their pairs of letters."""
+    """Return the names of each group in small letters, composed and decomposed, with their letters, three by three."""
     return {
         group: [*_list_forms(names.values())]
         for group, names in _NAMES.items()
@@ -127,9 +127,8 @@ def _load_names() -> Mapping[str, Sequence[tuple[str, frozenset[str]]]]:
 def _list_forms(lists: Iterable[Sequence[str]]) -> Iterator[tuple[str, frozenset[str]]]:
     names = chain.from_iterable(lists)
     for name in dict.fromkeys(normalize(form, name) for name in names for form in ("NFC", "NFD")):
-        yield name, frozenset().union(*map(_list_pairs, name.split()))
+        yield name, frozenset().union(*map(_list_triples, name.split()))
 
 
-def _list_pairs(text: str) -> frozenset[str]:
-    """Return the pairs of letters in a text, and its letters: a name may be a single one."""
-    return frozenset(text).union(map("".join, pairwise(text)))
+def _list_triples(text: str) -> frozenset[str]:
+    return frozenset(map("".join, zip(text, text[1:], text[2:], strict=False)))
