@@ -33,7 +33,7 @@ _LATIN = str.maketrans(
 _ALIKE = "".join(map(chr, _LATIN))
 _MIXED = re.compile(rf"(?<!\w)\w*(?:[A-Za-z0-9][{_ALIKE}]|[{_ALIKE}][A-Za-z0-9])\w*")
 _DIGITS = str.maketrans("OoIl", "0011")
-_DIGIT_BESIDE_LETTER = re.compile(r"[0-9OoIl](?:(?<=[0-9])[OoIl]|(?<=[OoIl])[0-9])")
+_DIGIT_BESIDE_LETTER = re.compile(r"[OoIl](?:(?<=[0-9].)|(?=[0-9]))")
 _NUMBER = re.compile(
     r"(?<!\w)(?=[0-9OoIl ._/+-]{7})[0-9OoIl]++(?:[ ._/-]{1,2}[0-9OoIl]++){0,20}+(?!\w)"
 )
