@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
+from shared.adapters.embedded.offline.speech import has_content
 from shared.domain.value import value
 
 Intent = Literal[
@@ -35,6 +36,15 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 """Opens a request, which may end like a question."""
+
+_OPENING = re.compile(r"^\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    r"\b(?:he|she|it|they|him|her|his|them|their|those"
+    r"|that(?! (?:(?-i:[A-Z])|(?:an?|the|my|our|your|i|we|you|he|she|it|they)\b)))\b",
+    re.IGNORECASE,
+)
+"""A "that" before a noun or its like begins a clause and points to nothing: "that the rent rises"."""
+_ADDRESS = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b", re.IGNORECASE)
 
 
 @value
@@ -89,3 +99,21 @@ def _match_request(text: str) -> Reading | None:
     if form and form.label in REQUESTS:
         return Reading(intent=form.label, object=varying)
     return None if form is None or form.is_open else Reading(intent="search")
+
+
+def complete(question: str, earlier: Sequence[str]) -> str:
+    """Ask a follow-up together with the latest question that says what it is about."""
+    if not _is_follow_up(question):
+        return question
+    whole = (text for text in reversed(earlier) if has_content(text) and not _is_follow_up(text))
+    return f"{_OPENING.sub('', question, count=1)} {next(whole, '')}".strip()
+
+
+def _is_follow_up(question: str) -> bool:
+    """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
+    if read_intent(question).intent in (*REQUESTS, "greeting", "thanks", "goodbye"):
+        return False
+    if pointer := _POINTS_BACK.search(question):
+        return not has_content(question[: pointer.start()])
+    is_bare = _OPENING.match(question) or not _ADDRESS.search(question)
+    return bool(is_bare) and not has_content(question)

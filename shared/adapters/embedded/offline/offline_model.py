@@ -25,10 +25,9 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
-from shared.adapters.embedded.offline.follow_ups import complete
-from shared.adapters.embedded.offline.intents import Reading, read_intent
+from shared.adapters.embedded.offline.finds import parse_results
+from shared.adapters.embedded.offline.intents import Reading, complete, read_intent
 from shared.adapters.embedded.offline.planner import Request, plan
-from shared.adapters.embedded.offline.results import parse_results
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId

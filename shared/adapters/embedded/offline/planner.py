@@ -3,11 +3,11 @@
 A search is made for all that nothing else answers, also where a list is empty or the manual is silent.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.embedded.offline.app_calls import plan_app_calls
 from shared.adapters.embedded.offline.calendar import (
     Span,
     drop_hours,
@@ -19,17 +19,19 @@ from shared.adapters.embedded.offline.calendar import (
     parse_moment,
     parse_number,
 )
-from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
-from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
-from shared.adapters.embedded.offline.results import (
+from shared.adapters.embedded.offline.finds import (
     Results,
     choose,
     choose_tasks,
     collect_documents,
     collect_memories,
+    find_speaker,
     join_texts,
+    list_passages,
+    list_speakers,
     parse_tasks,
 )
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
 from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
@@ -39,13 +41,24 @@ from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
 
-LISTED_MEMORIES = 20
-LISTED_TALKS = 10
-COUNTED_TALKS = 50
-LISTED_TASKS = 200
+LISTED_MEMORIES, LISTED_TALKS, COUNTED_TALKS, LISTED_TASKS = 20, 10, 50, 200
 MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
 _MAX_NAME_WORDS = 3
 _QUOTES = " .,;:!?¿¡“”\"'"
+_PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
+_TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
+"""Their words ask for talks, and for nothing that was said in them."""
+_OBJECT_PHRASE = re.compile(
+    r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The object of a request to an app: "please add oat milk to my list"."""
+_MIN_SHARED_TERMS = 2
+_OWN_TOOLS = frozenset((
+    "search_conversations", "get_conversations", "delete_conversation", "search_memories", "get_memories", "remember",
+    "delete_memories", "get_action_items", "create_action_item", "update_action_item", "manage_daily_summary",
+    "get_product_info", "read_web_page",
+))  # fmt: skip
 
 
 @value
@@ -117,53 +130,78 @@ def _format_span(span: Span | None, start: str, end: str) -> Mapping[str, str]:
 
 def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Return the next calls; none where the results so far are the answer."""
-    names = {tool.name for tool in tools}
     if results:
         ways = [_plan_next(request, results)]
     else:
-        first = plan_app_calls(request.text, tools) or _FIRST.get(request.intent, _search)(request)
+        first = _call_app(request.text, tools) or _FIRST.get(request.intent, _search)(request)
         ways = [first, [] if request.intent in REQUESTS else _search(request)]
+    names = {tool.name for tool in tools}
     offered = ([call for call in calls if call[0] in names] for calls in ways)
     return next(filter(None, offered), [])
+
+
+def _call_app(question: str, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+    """Call the tools of apps that share most words, two at least; between equals, one with an argument suits an object."""
+    object_phrase = _OBJECT_PHRASE.fullmatch(question.strip())
+    asked = list_content_terms(question)
+    fits = [
+        (
+            len(asked & list_content_terms(f"{tool.name} {tool.description}")),
+            bool(object_phrase) == bool(required),
+            (tool.name, dict.fromkeys(required, object_phrase[1] if object_phrase else question)),
+        )
+        for tool in tools
+        for required in [tool.parameters.get("required", [])]
+        if tool.name not in _OWN_TOOLS and _takes_text(tool, required)
+    ]
+    best = max((fit[:2] for fit in fits), default=(0, False))
+    return [call for *fit, call in fits if best == tuple(fit) and fit[0] >= _MIN_SHARED_TERMS]
+
+
+def _takes_text(tool: ToolSpec, required: Sequence[str]) -> bool:
+    """Tell whether a question alone can fill what a tool requires."""
+    fields = [tool.parameters.get("properties", {}).get(name, {}) for name in required]
+    is_free = all(each.get("type") == "string" and "enum" not in each for each in fields)
+    return is_free and len(fields) <= 1
 
 
 def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
     if request.intent in _NEXT and len(results) == 1:
         return _NEXT[request.intent](request, results)
-    names, has_found = [result.name for result in results], bool(collect_documents(results))
-    if "search_conversations" not in names:
-        is_empty_list = {"get_conversations"}.issuperset(names) and not has_found
-        return _search(request, any_time=True) if is_empty_list else []
-    if names.count("search_conversations") == 1 and request.span and not has_found:
+    names, documents = [result.name for result in results], collect_documents(results)
+    searches = names.count("search_conversations")
+    if not documents and (names == ["get_conversations"] or (searches == 1 and request.span)):
         return _search(request, any_time=True)  # in March people ask for what they said of March
-    return [] if names[-1] == "get_conversations" else _list_talks_of_speaker(request, results)
+    speaker = find_speaker(request.text, list_speakers(list_passages(documents)))
+    is_searched = searches and names[-1] != "get_conversations"
+    return _list_talks_of(speaker, request) if is_searched and speaker else []
 
 
-def _list_talks_of_speaker(request: Request, results: Results) -> list[PlannedCall]:
-    """List the talks with whom a question names, where it names nothing else."""
-    is_of_speaker = request.intent in ("last_time", "count_talks")
-    is_of_talks = is_of_speaker or request.intent in ("search", "summary", "latest_talks")
-    speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
+def _list_talks_of(speaker: str, request: Request) -> list[PlannedCall]:
+    """List the talks with somebody where nothing else is asked for."""
     is_whole = request.topic <= set(tokenize(speaker)) and not asks_when(request.text)
-    if not speaker or not is_of_talks or not (is_of_speaker or is_whole):
-        return []
-    limit = LISTED_TALKS if request.span else 1
-    return [
-        _list_talks(request, COUNTED_TALKS if request.intent == "count_talks" else limit, speaker)
-    ]
+    if request.intent in ("last_time", "count_talks") or (
+        is_whole and request.intent in ("search", "summary", "latest_talks")
+    ):
+        limit = LISTED_TALKS if request.span else 1
+        limit = COUNTED_TALKS if request.intent == "count_talks" else limit
+        return [_list_talks(request, limit, speaker)]
+    return []
 
 
 def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
     dates = {} if any_time else request.dates
     return [
-        *([_list_talks(request, LISTED_TALKS)] if dates else []),
+        *([_list_talks(request)] if dates else []),
         ("search_conversations", {**request.query, **dates}),
         ("search_memories", request.query),
     ]
 
 
-def _list_talks(request: Request, limit: int, speaker: str = "", **more: Any) -> PlannedCall:
+def _list_talks(
+    request: Request, limit: int = LISTED_TALKS, speaker: str = "", **more: Any
+) -> PlannedCall:
     of_speaker = {"speaker": speaker} if speaker else {}
     return "get_conversations", {**of_speaker, **request.dates, "limit": limit, **more}
 
@@ -186,32 +224,22 @@ def _list_due_tasks(request: Request) -> list[PlannedCall]:
     return [_list_tasks(completed=False, **_format_span(span, "due_start_date", "due_end_date"))]
 
 
-def _list_overdue_tasks(request: Request) -> list[PlannedCall]:
-    due = {"due_end_date": request.now.isoformat()} if request.now else {}
-    return [_list_tasks(completed=False, **due)]
-
-
 def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
     owner = {"owner_name": request.name} if request.name else {"owner": "other"}
     return [_list_tasks(**owner), ("search_conversations", request.query)]
-
-
-def _count_talks(request: Request) -> list[PlannedCall]:
-    is_of_all = not request.name and request.topic
-    return [] if is_of_all else [_list_talks(request, COUNTED_TALKS, request.name)]
 
 
 def _list_latest(request: Request) -> list[PlannedCall]:
     """List as many of the newest as are asked for: a number, or several without one."""
     words = request.text.rstrip(_QUOTES).split()
     count = next(filter(None, map(parse_number, words)), 0)
-    limit = count or (LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1)
+    several = LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1
     speaker = {"speaker": request.name} if request.name and not count else {}
-    return [("get_conversations", {"limit": min(limit, LISTED_TALKS), **speaker})]
+    return [("get_conversations", {"limit": min(count or several, LISTED_TALKS), **speaker})]
 
 
 def _list_people(request: Request) -> list[PlannedCall]:
-    talks = _list_talks(request, LISTED_TALKS, include_transcript=True)
+    talks = _list_talks(request, include_transcript=True)
     searches = [call for call in _search(request) if call[0] != talks[0]] if request.topic else []
     return [*([talks] if request.span or not request.topic else []), *searches]
 
@@ -239,20 +267,19 @@ def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall
     return _search(request) if request.topic and not has_tasks else []
 
 
-_PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
-_TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
-"""Their words ask for talks, and for nothing that was said in them."""
 _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
-    "people": _list_people, "latest_talks": _list_latest, "count_talks": _count_talks, "add_task": _add_task,
-    "open_tasks": _list_due_tasks, "overdue_tasks": _list_overdue_tasks, "others_tasks": _list_tasks_of_others,
+    "people": _list_people, "latest_talks": _list_latest, "add_task": _add_task, "open_tasks": _list_due_tasks,
+    "others_tasks": _list_tasks_of_others,
+    "overdue_tasks": lambda r: [_list_tasks(completed=False, **({"due_end_date": r.now.isoformat()} if r.now else {}))],
     "done_tasks": lambda _: [_list_tasks(completed=True)],
     "own_promises": lambda r: [_list_tasks(completed=False), ("search_conversations", r.query)],
     "complete_task": lambda _: [_list_tasks(completed=False, limit=LISTED_TASKS)],
     "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
     "forget": lambda r: [("search_memories", r.query)] if r.wanted_terms else [],
     "delete_talk": lambda r: [("search_conversations", {**r.query, **r.dates})],
+    "count_talks": lambda r: [_list_talks(r, COUNTED_TALKS, r.name)] if r.name or not r.topic else [],
     "last_time": lambda r: [_list_talks(r, 1, r.name)] if r.name else [],
-    "summary": lambda r: [_list_talks(r, LISTED_TALKS)] if r.span and not r.topic else [],
+    "summary": lambda r: [_list_talks(r)] if r.span and not r.topic else [],
     "about_owner": lambda r: [] if r.topic else [("get_memories", {"limit": LISTED_MEMORIES})],
     "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
 }  # fmt: skip
