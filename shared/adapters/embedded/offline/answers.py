@@ -108,19 +108,19 @@ class _Answer:
             return self._list_tasks(SENTENCES["others_tasks"], tasks)
         if not tasks:
             return SENTENCES["no_tasks"]
-        is_change = self._intent == "complete_task"
-        terms = self._request.wanted_terms if is_change else self._request.topic
-        chosen = choose_tasks(terms, tasks)
-        if is_change and chosen:  # the next result tells that one is done
-            return self._list_tasks(SENTENCES["which_task"], chosen) if len(chosen) > 1 else ""
-        if not chosen and (is_change or (self._intent == "open_tasks" and terms)):
-            is_elsewhere = not is_change and self._is_found()
-            return "" if is_elsewhere else self._list_tasks(SENTENCES["no_such_task"], tasks)
+        if self._intent == "complete_task":
+            meant = choose_tasks(self._request.wanted_terms, tasks)
+            heading = SENTENCES["which_task" if meant else "no_such_task"]
+            # the next result tells that one is done
+            return "" if len(meant) == 1 else self._list_tasks(heading, meant or tasks)
+        chosen = choose_tasks(self._request.topic, tasks)
+        if self._intent == "open_tasks" and self._request.topic and not chosen:
+            return ""
         chosen = chosen or tasks
         heading = result.text.partition("\n")[0]
         if heading.startswith("- "):  # else it says which part of them is listed
-            heading = SENTENCES["one_task" if len(chosen) == 1 else "tasks"]
-        return self._list_tasks(heading.format(count=len(chosen)), chosen)
+            heading = _say("one_task" if len(chosen) == 1 else "tasks", count=str(len(chosen)))
+        return self._list_tasks(heading, chosen)
 
     def _list_tasks(self, heading: str, tasks: Sequence[Task]) -> str:
         zone = self._request.now.tzinfo if self._request.now else None
@@ -129,10 +129,8 @@ class _Answer:
     def _tell_talks(self) -> list[str]:
         """Tell with whom, how often or when the owner talked, over the talks themselves."""
         listings = [result for result in self._results if result.name == "get_conversations"]
-        listed, is_searched = (
-            collect_documents(listings[-1:]),
-            "search_conversations" in self._names,
-        )
+        listed = collect_documents(listings[-1:])
+        is_searched = "search_conversations" in self._names
         talks = _itemise(map(format_overview, listed[:_MAX_OVERVIEWS]))
         if self._intent == "people":
             names = list_speakers(list_passages(listed))
@@ -191,7 +189,9 @@ class _Answer:
         overviews = map(format_overview, self._documents[: _MAX_OVERVIEWS if is_found else 1])
         lines = quotes or [*overviews] or [*map(str, self._passages)]
         heading = self._choose_heading(places) if is_found else SENTENCES["nearest_only"]
-        return [heading, _itemise(lines)] if lines else []
+        tasks = [task for result in self._results for task in parse_tasks(result.text)]
+        missed = "" if is_found else self._list_tasks(SENTENCES["no_such_task"], tasks)
+        return [*filter(None, [missed]), *([heading, _itemise(lines)] if lines else [])]
 
     def _is_found(self) -> bool:
         """Tell whether an answer is there: what a list has, or enough of what was searched for, in its time."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from shared.adapters.embedded.offline.speech import (
     capitalise,
     collect_sentences,
     count_meaningful_words,
+    list_content_terms,
     select_central,
     split_sentences,
 )
@@ -27,28 +29,24 @@ from shared.adapters.embedded.offline.tasks import (
     extract_events,
     read_talk,
 )
-from shared.retrieval.term_weights import (
-    EVERYDAY_WEIGHT,
-    FUNCTION_WEIGHT,
-    RARE_WEIGHT,
-    get_term_weight,
-)
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 _MIN_MEANINGFUL_WORDS = 4
-_MAX_OVERVIEW_SENTENCES = 3
-_MAX_TOPICS = 8
+_MAX_OVERVIEW_SENTENCES, _MAX_TOPICS = 3, 8
 _MAX_TITLE_WORDS, _MAX_TITLE_CHARS = 10, 80
 _MIN_TELLING_TERMS = 2
-_MANY_WORDS = 25
-"""Among so many words with meaning, a single one ("of course") says nothing about the category."""
+_SHORT_PHRASE = 4
+"""A phrase of so many terms is not better for being shorter."""
 _CATEGORIES: Mapping[str, tuple[str, str]] = json.loads(
     Path(__file__).with_name("categories.json").read_text("utf-8")
 )
 """The icon of each, and words of it."""
 _DEFAULT_CATEGORY = ("other", "🧠")
+_MIN_CATEGORY_SHARE = 0.04
+"""Of the words with meaning: a single one ("of course") among many says nothing about the category."""
 _BREAKS = PRONOUNS | {"will", "please"}
-_PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+(?:\s|$)|[。！？、]| [–—] ")
+_PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+$|[。！？、]| [–—] ")
 _MAX_LINES, _MAX_LINE_CHARS = 14, 240
 _MAX_STRETCH_LINES, _MAX_THEMES = 4, 3
 _MAX_TEMPLATE_SENTENCES = 6
@@ -93,27 +91,22 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
 
 
 def build_title(texts: Sequence[str]) -> str:
-    """Quote what says most of what is said: words between two pauses or pronouns that name two things, and others if there is room."""
+    """Quote the phrase that says most of what is said and names two things, else the first one."""
     counts = Counter(term for text in texts for term in tokenize(text))
-    rare = {term: n for term, n in counts.items() if get_term_weight(term) == RARE_WEIGHT}
-    naming = {t for t in counts if get_term_weight(t) > EVERYDAY_WEIGHT and not t.isdecimal()}
     statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
-    phrases = dict.fromkeys(phrase for text in statements for phrase in _split_phrases(text))
-    terms = {phrase: tokenize(phrase) for phrase in [*phrases, *texts[:1]]}
-
-    def weigh(phrase: str) -> float:
-        unique = {*terms[phrase]}
-        return sum(rare.get(term, 0) for term in unique) / math.sqrt(len(unique) + 1)
+    phrases = [phrase for text in statements for phrase in _split_phrases(text)]
 
     def is_telling(phrase: str) -> bool:
-        return sum(t in naming for t in terms[phrase]) >= _MIN_TELLING_TERMS and _is_short(phrase)
+        named = {term for term in tokenize(phrase) if get_term_weight(term) > EVERYDAY_WEIGHT}
+        is_short = len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
+        return is_short and sum(not term.isdecimal() for term in named) >= _MIN_TELLING_TERMS
 
-    title, told = "", set[str]()
-    for phrase in sorted(filter(is_telling, phrases), key=weigh, reverse=True) or [*terms][:1]:
-        longer = f"{title}, {phrase}" if title else phrase
-        if not title or (told.isdisjoint(terms[phrase]) and _is_short(longer)):
-            title = longer
-            told.update(terms[phrase])
+    def weigh(phrase: str) -> float:
+        terms = {*tokenize(phrase)}
+        rare = sum(counts[term] for term in terms if get_term_weight(term) == RARE_WEIGHT)
+        return rare / math.sqrt(len(terms) + _SHORT_PHRASE)
+
+    title = max(filter(is_telling, phrases), key=weigh, default=[*phrases, *texts, ""][0])
     title = " ".join(title.split()[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS]
     return title if "://" in title.partition(" ")[0] else capitalise(title)
 
@@ -121,15 +114,11 @@ def build_title(texts: Sequence[str]) -> str:
 def _split_phrases(text: str) -> Iterator[str]:
     """Yield what stands between pauses and pronouns, from the first to the last word that means something."""
     for clause in _PAUSE.split(text):
-        run: list[str] = []
-        for word in [*clause.split(), "I"]:
-            if not _is_break(word):
-                run.append(word)
-                continue
-            telling = [n for n, each in enumerate(run) if _means_something(each)]
-            if telling:
-                yield " ".join(run[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
-            run = []
+        for is_break, run in groupby(clause.split(), key=_is_break):
+            words = [*run]
+            telling = [n for n, word in enumerate(words) if list_content_terms(word)]
+            if telling and not is_break:
+                yield " ".join(words[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
 
 
 @lru_cache(maxsize=4_096)
@@ -137,25 +126,17 @@ def _is_break(word: str) -> bool:
     return not _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,')))
 
 
-def _is_short(phrase: str) -> bool:
-    return len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
-
-
-@lru_cache(maxsize=4_096)
-def _means_something(word: str) -> bool:
-    return any(get_term_weight(term) > FUNCTION_WEIGHT for term in tokenize(word))
-
-
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
-    """Return the category whose words are said most; its icon only where no other comes as close."""
-    score = {
-        (name, emoji): sum(word_counts[word] for word in keys.split())
-        for name, (emoji, keys) in _CATEGORIES.items()
-    }
-    best, second = sorted(score, key=lambda key: -score[key])[:2]
-    if score[best] < (1 if word_counts.total() < _MANY_WORDS else 2):
-        return _DEFAULT_CATEGORY
-    return best if score[best] > score[second] else (best[0], _DEFAULT_CATEGORY[1])
+    """Return the category whose words are said most; none where another is as likely."""
+    scores = Counter(
+        {
+            (name, emoji): sum(word_counts[word] for word in words.split())
+            for name, (emoji, words) in _CATEGORIES.items()
+        }
+    )
+    (best, most), (_, second) = scores.most_common(2)
+    is_clear = most > max(second, _MIN_CATEGORY_SHARE * word_counts.total())
+    return best if is_clear else _DEFAULT_CATEGORY
 
 
 def _quote_central(texts: Sequence[str], limit: int) -> list[str]:

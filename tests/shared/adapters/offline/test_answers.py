@@ -276,8 +276,7 @@ MOVE = {
 }
 DAY = "Sunday 22 November 2026"
 LAST_TALK = (
-    "Your latest conversation with Lena:\n\n"
-    f"- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
+    f"Your latest conversation with Lena:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
 )
 
 
