@@ -121,8 +121,8 @@ class OfflineModel:
         talk = await to_thread.run_sync(read_talk, data, limiter=_extracting)
         meanings: dict[str, Vector] = {}
         async with _encoding:
-            readings = dict.fromkeys(nominee.reading for nominee in talk.nominees.values())
-            for reading in islice(readings, MAX_READINGS):
+            readings = dict.fromkeys(task.reading for task in talk.nominees.values())
+            for reading in islice(filter(None, readings), MAX_READINGS):
                 vector = await self._read_meaning(reading, wait_s=TASK_WAIT_S)
                 if vector is None:
                     break  # an encoder that is away keeps each waiting
