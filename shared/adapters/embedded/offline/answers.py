@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shared.adapters.embedded.offline.calendar import drop_past_span, find_past_phrase
 from shared.adapters.embedded.offline.finds import (
     LIBRARY_TOOLS,
     MANUAL_PAGE,
@@ -71,7 +70,7 @@ class _Answer:
         self._documents, memories = collect_documents(results), collect_memories(results)
         self._texts = [join_texts(each) for each in [*self._documents, *memories]]
         self._passages = list_passages(self._documents, memories)
-        self._phrase = find_past_phrase(request.text)
+        self._phrase = request.phrase
 
     def write(self) -> str:
         told = [*filter(None, map(self._tell, self._results))]
@@ -198,7 +197,7 @@ class _Answer:
         searches = self._names.count("search_conversations")
         if searches == 0 and not _LISTS.isdisjoint(self._names):
             return True
-        return searches <= 1 and is_answered(drop_past_span(self._request.text), self._texts)
+        return searches <= 1 and is_answered(self._request.undate(self._request.text), self._texts)
 
     def _open_best_documents(self, quoted: Collection[int | None]) -> list[Passage]:
         """Quote where the best conversations begin: they may mean what is asked for in other words."""

@@ -11,11 +11,8 @@ from typing import Any
 from shared.adapters.embedded.offline.calendar import (
     Span,
     drop_hours,
-    drop_past_span,
     drop_relative_days,
-    find_coming_span,
-    find_past_day,
-    find_past_span,
+    find_span,
     parse_moment,
     parse_number,
 )
@@ -74,16 +71,40 @@ class Request:
         return self.reading.intent
 
     @property
+    def span(self) -> Span | None:
+        """The time before now that it names. A date may be what was spoken of: it counts where nothing else is asked."""
+        span = find_span(self.text, self.now, is_past=True) if self.now else None
+        if span is None or not span.is_date:
+            return span
+        rest = {*tokenize(self.text.replace(span.phrase, " "))}
+        is_of_more = _weigh_above(FREQUENT_WEIGHT, rest - list_form_terms("summary", "people"))
+        return None if is_of_more else span
+
+    @property
+    def dates(self) -> Mapping[str, str]:
+        """The same as a tool takes it."""
+        return _format_span(self.span, "start_date", "end_date")
+
+    @property
+    def phrase(self) -> str:
+        """The words for that time; empty without any."""
+        return self.span.phrase if self.span else ""
+
+    def undate(self, text: str) -> str:
+        """Return a text without them."""
+        return text.replace(self.phrase, " ") if self.phrase else text
+
+    @property
     def topic(self) -> frozenset[str]:
         """The terms with meaning beyond those that tell the intent and the time."""
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
-        terms = set(tokenize(drop_relative_days(drop_past_span(self.text))))
+        terms = {*tokenize(drop_relative_days(self.undate(self.text)))}
         return _weigh_above(EVERYDAY_WEIGHT, terms - list_form_terms(*intents))
 
     @property
     def name(self) -> str:
         """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
-        words = drop_past_span(self.reading.object).split()
+        words = self.undate(self.reading.object).split()
         if not words:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
@@ -95,7 +116,7 @@ class Request:
     @property
     def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
-        terms = list_content_terms(drop_past_span(self.reading.object))
+        terms = list_content_terms(self.undate(self.reading.object))
         return frozenset(terms - list_form_terms(self.intent)) or self.topic
 
     @property
@@ -103,21 +124,6 @@ class Request:
         """Its words as a search takes them: those of the thing that is to be changed, or all."""
         words = (self.intent in REQUESTS and self.reading.object) or self.text
         return {"query": words[:MAX_QUERY_CHARS]}
-
-    @property
-    def span(self) -> Span | None:
-        """The time before now that it names. A date may be what was spoken of: it counts where nothing else is asked."""
-        if self.now is None or (span := find_past_span(self.text, self.now)):
-            return span if self.now else None
-        day = find_past_day(self.text, self.now)
-        terms = set(tokenize(self.text.replace(day.phrase, " "))) if day else set()
-        rest = terms - list_form_terms("summary", "people")
-        return None if _weigh_above(FREQUENT_WEIGHT, rest) else day
-
-    @property
-    def dates(self) -> Mapping[str, str]:
-        """The same as a tool takes it."""
-        return _format_span(self.span, "start_date", "end_date")
 
 
 def _weigh_above(weight: float, terms: Iterable[str]) -> frozenset[str]:
@@ -220,7 +226,7 @@ def _add_task(request: Request) -> list[PlannedCall]:
 
 
 def _list_due_tasks(request: Request) -> list[PlannedCall]:
-    span = find_coming_span(request.text, request.now) if request.now else None
+    span = find_span(request.text, request.now, is_past=False) if request.now else None
     return [_list_tasks(completed=False, **_format_span(span, "due_start_date", "due_end_date"))]
 
 

@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from shared.adapters.embedded.offline.calendar import (
     DAY_WORDS,
@@ -20,7 +21,6 @@ from shared.adapters.embedded.offline.calendar import (
     Moment,
     drop_relative_days,
     parse_moment,
-    parse_start,
 )
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
@@ -242,7 +242,9 @@ def read_talk(data: Mapping[str, Any]) -> Talk:
     if "talk" in data:
         talk: Talk = data["talk"]
         return talk
-    return Talk(collect_sentences(data), parse_start(data), data.get("owner_names", ()))
+    _, _, clock = data["started_at"].partition(" ")  # behind the weekday
+    start = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
+    return Talk(collect_sentences(data), start, data.get("owner_names", ()))
 
 
 def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
