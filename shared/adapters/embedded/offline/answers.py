@@ -7,28 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shared.adapters.embedded.offline.finds import (
-    LIBRARY_TOOLS,
-    MANUAL_PAGE,
-    NEIGHBOURS,
-    Document,
-    Passage,
-    Result,
-    Results,
-    Task,
-    choose_places,
-    choose_tasks,
-    collect_documents,
-    collect_memories,
-    find_speaker,
-    format_day,
-    format_overview,
-    is_answered,
-    join_texts,
-    list_passages,
-    list_speakers,
-    parse_tasks,
-)
+from shared.adapters.embedded.offline import finds
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
 from shared.adapters.embedded.offline.planner import Request
 from shared.retrieval.query import asks_when
@@ -45,7 +24,7 @@ _LISTS = frozenset({"get_conversations", "get_memories"})
 """Tools whose results answer without a word of the question."""
 
 
-def answer(request: Request, results: Results) -> str:
+def answer(request: Request, results: finds.Results) -> str:
     """Answer from what the tools returned: the apps' texts, what is counted, and the nearest places."""
     if not results and request.intent in SMALL_TALK:
         return SENTENCES[request.intent]
@@ -55,7 +34,7 @@ def answer(request: Request, results: Results) -> str:
 def answer_from_data(data: Mapping[str, Any]) -> dict[str, Any]:
     """Answer a question from the numbered conversations that stand beside it."""
     documents = [{**each, "document": each["number"]} for each in data["conversations"]]
-    found = Result(name="search_conversations", text="", content={"results": documents})
+    found = finds.Result(name="search_conversations", text="", content={"results": documents})
     request = Request(text=data["question"], reading=Reading(intent="search"))
     return {"answer": answer(request, [found])}
 
@@ -63,19 +42,24 @@ def answer_from_data(data: Mapping[str, Any]) -> dict[str, Any]:
 class _Answer:
     """What was found for a request, and its answer in parts."""
 
-    def __init__(self, request: Request, results: Results) -> None:
+    def __init__(self, request: Request, results: finds.Results) -> None:
         self._request, self._intent = request, request.intent
         self._results = results
         self._names = [result.name for result in results]
-        self._documents, memories = collect_documents(results), collect_memories(results)
-        self._texts = [join_texts(each) for each in [*self._documents, *memories]]
-        self._passages = list_passages(self._documents, memories)
+        self._documents, memories = (
+            finds.collect_documents(results),
+            finds.collect_memories(results),
+        )
+        self._texts = [finds.join_texts(each) for each in [*self._documents, *memories]]
+        self._passages = finds.list_passages(self._documents, memories)
         self._phrase = request.phrase
 
     def write(self) -> str:
         told = [*filter(None, map(self._tell, self._results))]
         found = self._tell_talks() or self._explain_request() or self._quote(is_alone=not told)
-        is_down = any(r.name in LIBRARY_TOOLS and r.text.startswith(_ERROR) for r in self._results)
+        is_down = any(
+            r.name in finds.LIBRARY_TOOLS and r.text.startswith(_ERROR) for r in self._results
+        )
         parts = [*told, *found, *([SENTENCES["search_down"]] if is_down else [])]
         return "\n\n".join(parts) or self._give_up()
 
@@ -84,10 +68,10 @@ class _Answer:
             return SENTENCES["not_in_manual"]
         return SENTENCES["not_in_library" if self._intent == "general" else "nothing_found"]
 
-    def _tell(self, result: Result) -> str:
+    def _tell(self, result: finds.Result) -> str:
         """Tell what a tool said, for people; empty where its results are searched for an answer."""
         text = result.text
-        if result.name in LIBRARY_TOOLS or result.is_silent:
+        if result.name in finds.LIBRARY_TOOLS or result.is_silent:
             return ""
         if text.startswith(_CONSENT_MISSING):
             return SENTENCES["consent_needed"]
@@ -96,23 +80,23 @@ class _Answer:
         if result.name == "get_action_items":
             return self._tell_tasks(result)
         if result.name in _TASK_CHANGES:
-            return self._list_tasks(text.partition("\n")[0], parse_tasks(text)) or text
+            return self._list_tasks(text.partition("\n")[0], finds.parse_tasks(text)) or text
         is_manual = result.name == "get_product_info"  # its first passage fits best
-        return text.split(f"\n\n{MANUAL_PAGE}", 1)[0] if is_manual else text
+        return text.split(f"\n\n{finds.MANUAL_PAGE}", 1)[0] if is_manual else text
 
-    def _tell_tasks(self, result: Result) -> str:
+    def _tell_tasks(self, result: finds.Result) -> str:
         """Tell the tasks of the topic if one is named, else all; none where quotes follow."""
-        tasks = parse_tasks(result.text)
+        tasks = finds.parse_tasks(result.text)
         if self._intent == "others_tasks":
             return self._list_tasks(SENTENCES["others_tasks"], tasks)
         if not tasks:
             return SENTENCES["no_tasks"]
         if self._intent == "complete_task":
-            meant = choose_tasks(self._request.wanted_terms, tasks)
+            meant = finds.choose_tasks(self._request.wanted_terms, tasks)
             heading = SENTENCES["which_task" if meant else "no_such_task"]
             # the next result tells that one is done
             return "" if len(meant) == 1 else self._list_tasks(heading, meant or tasks)
-        chosen = choose_tasks(self._request.topic, tasks)
+        chosen = finds.choose_tasks(self._request.topic, tasks)
         if self._intent == "open_tasks" and self._request.topic and not chosen:
             return ""
         chosen = chosen or tasks
@@ -121,18 +105,18 @@ class _Answer:
             heading = _say("one_task" if len(chosen) == 1 else "tasks", count=str(len(chosen)))
         return self._list_tasks(heading, chosen)
 
-    def _list_tasks(self, heading: str, tasks: Sequence[Task]) -> str:
+    def _list_tasks(self, heading: str, tasks: Sequence[finds.Task]) -> str:
         zone = self._request.now.tzinfo if self._request.now else None
         return "\n".join([f"{heading}\n", *(t.describe(zone) for t in tasks)]) if tasks else ""
 
     def _tell_talks(self) -> list[str]:
         """Tell with whom, how often or when the owner talked, over the talks themselves."""
         listings = [result for result in self._results if result.name == "get_conversations"]
-        listed = collect_documents(listings[-1:])
+        listed = finds.collect_documents(listings[-1:])
         is_searched = "search_conversations" in self._names
-        talks = _itemise(map(format_overview, listed[:_MAX_OVERVIEWS]))
+        talks = _itemise(map(finds.format_overview, listed[:_MAX_OVERVIEWS]))
         if self._intent == "people":
-            names = list_speakers(list_passages(listed))
+            names = finds.list_speakers(finds.list_passages(listed))
             is_elsewhere = not names or (is_searched and self._is_found())
             return [] if is_elsewhere else [_say("people", names=", ".join(names)), talks]
         is_counted = self._intent == "count_talks"
@@ -149,12 +133,12 @@ class _Answer:
             talks,
         ]
 
-    def _name_speaker(self, listed: Sequence[Document]) -> str:
+    def _name_speaker(self, listed: Sequence[finds.Document]) -> str:
         noted = [name for document in listed for name in document.get("people", [])]
-        speakers = [*noted, *list_speakers(self._passages)]
-        return find_speaker(self._request.text, speakers) or self._request.name
+        speakers = [*noted, *finds.list_speakers(self._passages)]
+        return finds.find_speaker(self._request.text, speakers) or self._request.name
 
-    def _count(self, listed: Sequence[Document], speaker: str) -> str:
+    def _count(self, listed: Sequence[finds.Document], speaker: str) -> str:
         note = self._results[-1].content.get("note", "")
         total = _TOTAL.search(note)
         count = int(total[1]) if total else len(listed)
@@ -179,16 +163,16 @@ class _Answer:
         is_plain = is_alone and self._intent != "general"
         if self._intent in REQUESTS or not (is_found or is_plain):
             return []
-        places = choose_places(self._request.text, self._passages)
+        places = finds.choose_places(self._request.text, self._passages)
         if not is_found:
             places += self._open_best_documents({place.document for place in places})
         is_of_time = asks_when(self._request.text) or self._phrase
-        days = {d["document"]: format_day(d) for d in self._documents} if is_of_time else {}
+        days = {d["document"]: finds.format_day(d) for d in self._documents} if is_of_time else {}
         quotes = [", ".join(filter(None, (days.get(p.document or 0), str(p)))) for p in places]
-        overviews = map(format_overview, self._documents[: _MAX_OVERVIEWS if is_found else 1])
+        overviews = map(finds.format_overview, self._documents[: _MAX_OVERVIEWS if is_found else 1])
         lines = quotes or [*overviews] or [*map(str, self._passages)]
         heading = self._choose_heading(places) if is_found else SENTENCES["nearest_only"]
-        tasks = [task for result in self._results for task in parse_tasks(result.text)]
+        tasks = [task for result in self._results for task in finds.parse_tasks(result.text)]
         missed = "" if is_found else self._list_tasks(SENTENCES["no_such_task"], tasks)
         return [*filter(None, [missed]), *([heading, _itemise(lines)] if lines else [])]
 
@@ -197,22 +181,24 @@ class _Answer:
         searches = self._names.count("search_conversations")
         if searches == 0 and not _LISTS.isdisjoint(self._names):
             return True
-        return searches <= 1 and is_answered(self._request.undate(self._request.text), self._texts)
+        return searches <= 1 and finds.is_answered(
+            self._request.undate(self._request.text), self._texts
+        )
 
-    def _open_best_documents(self, quoted: Collection[int | None]) -> list[Passage]:
+    def _open_best_documents(self, quoted: Collection[int | None]) -> list[finds.Passage]:
         """Quote where the best conversations begin: they may mean what is asked for in other words."""
         first = {passage.document: passage for passage in reversed(self._passages)}
         best = [each["document"] for each in self._documents[:_BEST_DOCUMENTS]]
         return [
-            replace(first[number], lines=first[number].lines[: NEIGHBOURS + 1])
+            replace(first[number], lines=first[number].lines[: finds.NEIGHBOURS + 1])
             for number in best
             if number in first and number not in quoted
         ]
 
-    def _choose_heading(self, places: Sequence[Passage]) -> str:
+    def _choose_heading(self, places: Sequence[finds.Passage]) -> str:
         """Name those who speak in the conversations of the closest lines, where it is asked who."""
         documents = {place.document for place in places}
-        names = list_speakers(each for each in self._passages if each.document in documents)
+        names = finds.list_speakers(each for each in self._passages if each.document in documents)
         is_named = self._intent == "people" and names
         return _say("said_by", names=", ".join(names)) if is_named else SENTENCES["found"]
 

@@ -1,23 +1,20 @@
 """Extractors: what answers each prompt that asks for a schema, in words that were said."""
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from shared.adapters.embedded.offline.answers import answer_from_data
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
 from shared.adapters.embedded.offline.speech import (
-    PRONOUNS,
+    WORDS,
     Sentence,
     capitalise,
-    collect_sentences,
     count_meaningful_words,
+    has_pronoun,
     list_content_terms,
     select_central,
     split_sentences,
@@ -38,18 +35,12 @@ _MAX_TITLE_WORDS, _MAX_TITLE_CHARS = 10, 80
 _MIN_TELLING_TERMS = 2
 _SHORT_PHRASE = 4
 """A phrase of so many terms is not better for being shorter."""
-_CATEGORIES: Mapping[str, tuple[str, str]] = json.loads(
-    Path(__file__).with_name("categories.json").read_text("utf-8")
-)
-"""The icon of each, and words of it."""
 _DEFAULT_CATEGORY = ("other", "🧠")
 _MIN_CATEGORY_SHARE = 0.04
 """Of the words with meaning: a single one ("of course") among many says nothing about the category."""
-_BREAKS = PRONOUNS | {"will", "please"}
+_FILLERS = ("will", "please")
 _PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+$|[。！？、]| [–—] ")
-_MAX_LINES, _MAX_LINE_CHARS = 14, 240
 _MAX_STRETCH_LINES, _MAX_THEMES = 4, 3
-_MAX_TEMPLATE_SENTENCES = 6
 
 
 def extract(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +71,7 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
     category, emoji = _choose_category(word_counts)
     return {
         "title": build_title(texts),
-        "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
+        "overview": select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES),
         "emoji": emoji,
         "category": category,
         "action_items": list(extract_action_items(talk, meanings)),
@@ -121,9 +112,8 @@ def _split_phrases(text: str) -> Iterator[str]:
                 yield " ".join(words[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
 
 
-@lru_cache(maxsize=4_096)
 def _is_break(word: str) -> bool:
-    return not _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,')))
+    return word.lower() in _FILLERS or has_pronoun(word)
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
@@ -131,28 +121,12 @@ def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
     scores = Counter(
         {
             (name, emoji): sum(word_counts[word] for word in words.split())
-            for name, (emoji, words) in _CATEGORIES.items()
+            for name, (emoji, words) in WORDS["categories"].items()
         }
     )
     (best, most), (_, second) = scores.most_common(2)
     is_clear = most > max(second, _MIN_CATEGORY_SHARE * word_counts.total())
     return best if is_clear else _DEFAULT_CATEGORY
-
-
-def _quote_central(texts: Sequence[str], limit: int) -> list[str]:
-    return select_central(texts, count_meaningful_words(texts), limit)
-
-
-def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the few lines, old and new, whose words occur most in the others, in their order."""
-    new = (
-        f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
-        for message in data["messages"]
-        for text in split_sentences(message["text"])
-    )
-    lines = list(dict.fromkeys([*data["summary"].splitlines(), *new]))
-    word_counts = count_meaningful_words(line.partition(": ")[2] for line in lines)
-    return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
 
 
 def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,10 +138,10 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
         for text in split_sentences(message["text"])
     ]
     lines = [sentence.text for sentence in sentences]
-    themes = count_meaningful_words(lines).most_common(_MAX_THEMES)
+    word_counts = count_meaningful_words(lines)
     return {
-        "summary": " ".join(_quote_central(lines, _MAX_STRETCH_LINES)),
-        "themes": [word for word, _ in themes],
+        "summary": select_central(lines, word_counts, _MAX_STRETCH_LINES),
+        "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
         "statements": [
             {
                 "text": fact["content"],
@@ -182,19 +156,10 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def apply_template(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Quote what the conversation turns on as a list, which no template can shape; of a very long one, its overview."""
-    texts = list(dict.fromkeys(sentence.text for sentence in collect_sentences(data)))
-    quotes = _quote_central(texts, _MAX_TEMPLATE_SENTENCES) or split_sentences(data["overview"])
-    return {"summary": "\n".join(f"- {text}" for text in quotes)}
-
-
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "chat/summary": extract_summary,
     "chat/stretch": extract_stretch,
     "process_conversation/discard": discard,
     "process_conversation/extraction": extract,
-    "process_conversation/template": apply_template,
     "process_conversation/text_facts": find_text_facts,
     "process_conversation/answer": answer_from_data,
 }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from shared.adapters.embedded.offline import finds
 from shared.adapters.embedded.offline.calendar import (
     Span,
     drop_hours,
@@ -15,18 +16,6 @@ from shared.adapters.embedded.offline.calendar import (
     find_span,
     parse_moment,
     parse_number,
-)
-from shared.adapters.embedded.offline.finds import (
-    Results,
-    choose,
-    choose_tasks,
-    collect_documents,
-    collect_memories,
-    find_speaker,
-    join_texts,
-    list_passages,
-    list_speakers,
-    parse_tasks,
 )
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
 from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
@@ -134,7 +123,7 @@ def _format_span(span: Span | None, start: str, end: str) -> Mapping[str, str]:
     return {start: span.start.isoformat(), end: span.end.isoformat()} if span else {}
 
 
-def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+def plan(request: Request, results: finds.Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Return the next calls; none where the results so far are the answer."""
     if results:
         ways = [_plan_next(request, results)]
@@ -171,14 +160,14 @@ def _takes_text(tool: ToolSpec, required: Sequence[str]) -> bool:
     return is_free and len(fields) <= 1
 
 
-def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
+def _plan_next(request: Request, results: finds.Results) -> list[PlannedCall]:
     if request.intent in _NEXT and len(results) == 1:
         return _NEXT[request.intent](request, results)
-    names, documents = [result.name for result in results], collect_documents(results)
+    names, documents = [result.name for result in results], finds.collect_documents(results)
     searches = names.count("search_conversations")
     if not documents and (names == ["get_conversations"] or (searches == 1 and request.span)):
         return _search(request, any_time=True)  # in March people ask for what they said of March
-    speaker = find_speaker(request.text, list_speakers(list_passages(documents)))
+    speaker = finds.find_speaker(request.text, finds.list_speakers(finds.list_passages(documents)))
     is_searched = searches and names[-1] != "get_conversations"
     return _list_talks_of(speaker, request) if is_searched and speaker else []
 
@@ -250,26 +239,26 @@ def _list_people(request: Request) -> list[PlannedCall]:
     return [*([talks] if request.span or not request.topic else []), *searches]
 
 
-def _forget(request: Request, results: Results) -> list[PlannedCall]:
-    memories = choose(request.wanted_terms, collect_memories(results), join_texts)
+def _forget(request: Request, results: finds.Results) -> list[PlannedCall]:
+    memories = finds.choose(request.wanted_terms, finds.collect_memories(results), finds.join_texts)
     named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
     return [("delete_memories", {"memories": named})] if named else []
 
 
-def _complete_task(request: Request, results: Results) -> list[PlannedCall]:
-    chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
+def _complete_task(request: Request, results: finds.Results) -> list[PlannedCall]:
+    chosen = finds.choose_tasks(request.wanted_terms, finds.parse_tasks(results[0].text))
     done = [{"action_item_id": task.id, "completed": True} for task in chosen]
     return [("update_action_item", done[0])] if len(done) == 1 else []
 
 
-def _delete_talk(request: Request, results: Results) -> list[PlannedCall]:
-    talks = choose(request.wanted_terms, collect_documents(results), join_texts)
+def _delete_talk(request: Request, results: finds.Results) -> list[PlannedCall]:
+    talks = finds.choose(request.wanted_terms, finds.collect_documents(results), finds.join_texts)
     return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in talks[:1]]
 
 
-def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall]:
+def _search_beside_tasks(request: Request, results: finds.Results) -> list[PlannedCall]:
     """Search where no task has what is asked for."""
-    has_tasks = choose_tasks(request.topic, parse_tasks(results[0].text))
+    has_tasks = finds.choose_tasks(request.topic, finds.parse_tasks(results[0].text))
     return _search(request) if request.topic and not has_tasks else []
 
 
@@ -290,7 +279,7 @@ _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
     "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
 }  # fmt: skip
 """What an intent begins with; others, and those that have nothing to call, begin with a search."""
-_NEXT: Mapping[Intent, Callable[[Request, Results], list[PlannedCall]]] = {
+_NEXT: Mapping[Intent, Callable[[Request, finds.Results], list[PlannedCall]]] = {
     "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk,
     "open_tasks": _search_beside_tasks,
     "manual": lambda r, results: _search(r) if results[0].is_silent else [],
