@@ -6,7 +6,6 @@ who only ask about one or forbid it, which are examples as well. Meaning decides
 Also called: intent classification.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Literal, get_args
 
 from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
-from shared.adapters.embedded.offline.speech import has_content
+from shared.adapters.embedded.offline.speech import compile_words, has_content
 from shared.domain.value import value
 
 Intent = Literal[
@@ -30,21 +29,12 @@ MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
 MIN_REQUEST = 0.4
 """So far a request is from what is none: of 100 that forbid one or ask about it, 8 are taken for one."""
-_POLITE = re.compile(
-    r"(?:please|(?:can|could|would) you|you can|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
-    r",? (?:please |bitte )?",
-    re.IGNORECASE,
+_POLITE, _OPENING, _POINTS_BACK, _ADDRESS = (
+    compile_words(name) for name in ("polite", "opening", "points_back", "address")
 )
-"""Opens a request, which may end like a question."""
-
-_OPENING = re.compile(r"^\s*(?:and|but|so|or)\b,?\s+", re.IGNORECASE)
-_POINTS_BACK = re.compile(
-    r"\b(?:he|she|it|they|him|her|his|them|their|those"
-    r"|that(?! (?:(?-i:[A-Z])|(?:an?|the|my|our|your|i|we|you|he|she|it|they)\b)))\b",
-    re.IGNORECASE,
-)
-"""A "that" before a noun or its like begins a clause and points to nothing: "that the rent rises"."""
-_ADDRESS = re.compile(r"\b(?:i|me|my|we|us|our|you|your)\b", re.IGNORECASE)
+"""A request may open politely, and end like a question. Of follow-ups, a "that" before a noun or its like begins a clause
+and points to nothing: "that the rent rises".
+"""
 
 
 @value

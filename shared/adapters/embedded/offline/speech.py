@@ -38,6 +38,10 @@ _CLITIC = re.compile(r"\b\w+[aeiáéí]r(?:me|te|se|nos|os|l[aeo]s?)+\b", re.IGN
 """Spanish writes pronouns at the end of a verb: "enviármelo"."""
 
 
+def compile_words(name: str) -> re.Pattern[str]:
+    return re.compile(WORDS["patterns"][name], re.IGNORECASE)
+
+
 @value
 class Sentence:
     """One sentence, verbatim, with its segment and who speaks it."""

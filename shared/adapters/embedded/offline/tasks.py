@@ -28,6 +28,7 @@ from shared.adapters.embedded.offline.speech import (
     Sentence,
     capitalise,
     collect_sentences,
+    compile_words,
     has_content,
     has_pronoun,
     is_meaningful,
@@ -52,26 +53,8 @@ _NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
-_MEETING = re.compile(
-    r"\b(?:meet(?:ing)?|appointment|dinner|lunch|breakfast|call|interview|flight|train|party|"
-    r"lesson|class|concert|wedding|birthday|demo|review|workshop|game|match)\b",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"[!?;？！]|,? (?:because|but|so that|if that|okay|right|weil|aber|damit|porque|pero|para que|parce que|mais)\b"
-    r"|, (?:so|then|dann)\b|(?:,| and) (?:i|you|we|he|she|they)\b",
-    re.IGNORECASE,
-)
-_FILLER = re.compile(r"^(?:(?:also|just|please|then|bitte|noch|auch|dann)\s+)+", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"(?:no|sorry|nein|leider|non|désolée?)\b|いいえ|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t|kann \S+ ?nicht|no puedo"
-    r"|ne peux pas)\b",
-    re.IGNORECASE,
-)
-_CORRECTION = re.compile(
-    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?(?!.*\?$)"
-    r"|(?=.*\bmake (?:it|that)\b)",
-    re.IGNORECASE,
+_MEETING, _CLAUSE_END, _FILLER, _REFUSAL, _CORRECTION = (
+    compile_words(name) for name in ("meeting", "clause_end", "filler", "refusal", "correction")
 )
 _QUESTION_ENDS = ("?", "？", "か。", "か")
 _MIN_TASK_WORDS, _MAX_TASK_WORDS, _MAX_NAME_WORDS = 2, 15, 2
