@@ -216,7 +216,8 @@ def _add_task(request: Request) -> list[PlannedCall]:
 
 def _list_due_tasks(request: Request) -> list[PlannedCall]:
     span = find_span(request.text, request.now, is_past=False) if request.now else None
-    return [_list_tasks(completed=False, **_format_span(span, "due_start_date", "due_end_date"))]
+    due = _format_span(span, "due_start_date", "due_end_date")
+    return [_list_tasks(completed=False, **due), *(_search(request) if request.topic else [])]
 
 
 def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
@@ -256,12 +257,6 @@ def _delete_talk(request: Request, results: finds.Results) -> list[PlannedCall]:
     return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in talks[:1]]
 
 
-def _search_beside_tasks(request: Request, results: finds.Results) -> list[PlannedCall]:
-    """Search where no task has what is asked for."""
-    has_tasks = finds.choose_tasks(request.topic, finds.parse_tasks(results[0].text))
-    return _search(request) if request.topic and not has_tasks else []
-
-
 _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
     "people": _list_people, "latest_talks": _list_latest, "add_task": _add_task, "open_tasks": _list_due_tasks,
     "others_tasks": _list_tasks_of_others,
@@ -281,7 +276,6 @@ _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
 """What an intent begins with; others, and those that have nothing to call, begin with a search."""
 _NEXT: Mapping[Intent, Callable[[Request, finds.Results], list[PlannedCall]]] = {
     "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk,
-    "open_tasks": _search_beside_tasks,
     "manual": lambda r, results: _search(r) if results[0].is_silent else [],
 }  # fmt: skip
 """What follows the first call of an intent that asks for a second one."""

@@ -325,31 +325,22 @@ def _may_name(word: str) -> bool:
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
     """Return where the first form of a kind begins, and the words in its open place; those of Japanese are whole."""
-    opening, infix, ending = _compile_forms(kind)
-    found = opening.search(text)
-    if (found is None or found.start()) and infix and (inner := infix.match(text)):
-        return 0, f"{inner[1]} {inner[2]}"
-    if found:
-        return found.start(), found["words"]
-    return (0, text) if ending and ending.search(text) else None
+    found = _compile_forms(kind).search(text)
+    return (found.start(), " ".join(filter(None, found.groups()))) if found else None
 
 
 @cache
-def _compile_forms(
-    kind: Kind,
-) -> tuple[re.Pattern[str], re.Pattern[str] | None, re.Pattern[str] | None]:
+def _compile_forms(kind: Kind) -> re.Pattern[str]:
     """Compile how the examples of a kind open, what stands behind their verb, and how they end."""
     marked = [text for label, text in load_examples().marked if label == kind and "[" in text]
     parts = [re.split(r"[\[\]]", text.lstrip("¿")) for text in marked]
     openings = {each[0].strip(" ,") for each in parts if each[0].strip()}
     infixes = {each[2].strip() for each in parts if len(each) > 3}
     endings = {each[2] for each in parts if not each[0] and len(each) == 3}
-    tail = r"(?:(?<=['’])|,?\s+)(?P<words>.+)"
-    return (
-        re.compile(rf"(?<![\w'’])(?:{_join(openings)}){tail}", re.IGNORECASE),
-        re.compile(rf"(\w+) (?:{_join(infixes)}) (.+)", re.IGNORECASE) if infixes else None,
-        re.compile(rf"(?:{_join(endings)})[。.？?]?$") if endings else None,
-    )
+    forms = [rf"(?<![\w'’])(?:{_join(openings)})(?:(?<=['’])|,?\s+)(.+)"]
+    forms += [rf"^(\w+) (?:{_join(infixes)}) (.+)"] if infixes else []
+    forms += [rf"^(.*(?:{_join(endings)})[。.？?]?)$"] if endings else []
+    return re.compile("|".join(forms), re.IGNORECASE)
 
 
 def _join(texts: set[str]) -> str:
