@@ -57,9 +57,8 @@ class _Answer:
     def write(self) -> str:
         told = [*filter(None, map(self._tell, self._results))]
         found = self._tell_talks() or self._explain_request() or self._quote(is_alone=not told)
-        is_down = any(
-            r.name in finds.LIBRARY_TOOLS and r.text.startswith(_ERROR) for r in self._results
-        )
+        errors = {result.name for result in self._results if result.text.startswith(_ERROR)}
+        is_down = not errors.isdisjoint(finds.LIBRARY_TOOLS)
         parts = [*told, *found, *([SENTENCES["search_down"]] if is_down else [])]
         return "\n\n".join(parts) or self._give_up()
 
@@ -128,10 +127,8 @@ class _Answer:
             return [_say("no_talks", speaker=speaker, phrase=self._phrase)] if self._phrase else []
         if is_counted:
             return [self._count(listed, speaker if self._request.topic else ""), talks]
-        return [
-            _say("talks" if self._phrase else "latest_talk", speaker=speaker, phrase=self._phrase),
-            talks,
-        ]
+        heading = "talks" if self._phrase else "latest_talk"
+        return [_say(heading, speaker=speaker, phrase=self._phrase), talks]
 
     def _name_speaker(self, listed: Sequence[finds.Document]) -> str:
         noted = [name for document in listed for name in document.get("people", [])]
@@ -140,15 +137,11 @@ class _Answer:
 
     def _count(self, listed: Sequence[finds.Document], speaker: str) -> str:
         note = self._results[-1].content.get("note", "")
-        total = _TOTAL.search(note)
-        count = int(total[1]) if total else len(listed)
-        parts = (
-            f"More than {count}" if note and not total else str(count),
-            "conversation" if count == 1 else "conversations",
-            f"with {speaker}" if speaker else "",
-            self._phrase,
-        )
-        return f"{' '.join(filter(None, parts))}:"
+        total, count = _TOTAL.search(note), len(listed)
+        number = total[1] if total else f"More than {count}" if note else str(count)
+        noun = "conversation" if number == "1" else "conversations"
+        with_whom = f"with {speaker}" if speaker else ""
+        return f"{' '.join(filter(None, (number, noun, with_whom, self._phrase)))}:"
 
     def _explain_request(self) -> list[str]:
         """Say why a request was not followed, where nothing that is named was found."""
@@ -181,9 +174,8 @@ class _Answer:
         searches = self._names.count("search_conversations")
         if searches == 0 and not _LISTS.isdisjoint(self._names):
             return True
-        return searches <= 1 and finds.is_answered(
-            self._request.undate(self._request.text), self._texts
-        )
+        undated = self._request.undate(self._request.text)
+        return searches <= 1 and finds.is_answered(undated, self._texts)
 
     def _open_best_documents(self, quoted: Collection[int | None]) -> list[finds.Passage]:
         """Quote where the best conversations begin: they may mean what is asked for in other words."""

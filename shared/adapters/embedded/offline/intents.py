@@ -71,11 +71,6 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     return Reading(intent=known, object=examples.match(text, (known,))[1])
 
 
-def list_form_terms(*intents: Intent) -> frozenset[str]:
-    """Return the terms that say what the intents are, and nothing of what they are about."""
-    return load_examples().list_form_terms(*intents)
-
-
 def _match_request(text: str) -> Reading | None:
     """Return what the longest form of a request that a text has says, or of what only looks like one.
 

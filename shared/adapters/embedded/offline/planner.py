@@ -17,7 +17,7 @@ from shared.adapters.embedded.offline.calendar import (
     parse_moment,
     parse_number,
 )
-from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, load_examples
 from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
@@ -66,7 +66,9 @@ class Request:
         if span is None or not span.is_date:
             return span
         rest = {*tokenize(self.text.replace(span.phrase, " "))}
-        is_of_more = _weigh_above(FREQUENT_WEIGHT, rest - list_form_terms("summary", "people"))
+        is_of_more = _weigh_above(
+            FREQUENT_WEIGHT, rest - load_examples().list_form_terms("summary", "people")
+        )
         return None if is_of_more else span
 
     @property
@@ -88,7 +90,7 @@ class Request:
         """The terms with meaning beyond those that tell the intent and the time."""
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
         terms = {*tokenize(drop_relative_days(self.undate(self.text)))}
-        return _weigh_above(EVERYDAY_WEIGHT, terms - list_form_terms(*intents))
+        return _weigh_above(EVERYDAY_WEIGHT, terms - load_examples().list_form_terms(*intents))
 
     @property
     def name(self) -> str:
@@ -106,7 +108,7 @@ class Request:
     def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
         terms = list_content_terms(self.undate(self.reading.object))
-        return frozenset(terms - list_form_terms(self.intent)) or self.topic
+        return frozenset(terms - load_examples().list_form_terms(self.intent)) or self.topic
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -175,13 +177,12 @@ def _plan_next(request: Request, results: finds.Results) -> list[PlannedCall]:
 def _list_talks_of(speaker: str, request: Request) -> list[PlannedCall]:
     """List the talks with somebody where nothing else is asked for."""
     is_whole = request.topic <= set(tokenize(speaker)) and not asks_when(request.text)
-    if request.intent in ("last_time", "count_talks") or (
+    asks_for_talks = request.intent in ("last_time", "count_talks") or (
         is_whole and request.intent in ("search", "summary", "latest_talks")
-    ):
-        limit = LISTED_TALKS if request.span else 1
-        limit = COUNTED_TALKS if request.intent == "count_talks" else limit
-        return [_list_talks(request, limit, speaker)]
-    return []
+    )
+    few = LISTED_TALKS if request.span else 1
+    limit = COUNTED_TALKS if request.intent == "count_talks" else few
+    return [_list_talks(request, limit, speaker)] if asks_for_talks else []
 
 
 def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
