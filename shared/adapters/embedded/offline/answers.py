@@ -91,11 +91,11 @@ class _Answer:
         if not tasks:
             return SENTENCES["no_tasks"]
         if self._intent == "complete_task":
-            meant = finds.choose_tasks(self._request.wanted_terms, tasks)
+            meant = finds.choose(self._request.wanted_terms, tasks)
             heading = SENTENCES["which_task" if meant else "no_such_task"]
             # the next result tells that one is done
             return "" if len(meant) == 1 else self._list_tasks(heading, meant or tasks)
-        chosen = finds.choose_tasks(self._request.topic, tasks)
+        chosen = finds.choose(self._request.topic, tasks)
         if self._intent == "open_tasks" and self._request.topic and not chosen:
             return ""
         chosen = chosen or tasks

@@ -6,6 +6,7 @@ Also called: relative dates, temporal expressions.
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from functools import partial
 from itertools import chain
@@ -216,19 +217,15 @@ def _read_date(words: str, today: date, *, is_past: bool = False) -> date | None
     numbers += map(int, re.findall(r"\d+", words))
     if months := [MONTHS[word] for word in named if word in MONTHS]:
         numbers.insert(1, months[0])
-    elif len(words.split("-")) > 1 or "月" in words:
+    elif "-" in words or "月" in words:
         numbers.reverse()  # the day stands last
     day, month, year = (*numbers, 0)[:3]
-    try:
-        found = date(year or today.year, month, day)
-        fits = found <= today if is_past else found >= today
-        if fits or year:
-            return found if fits else None
-        if is_past:  # the year before has no 29 February
-            return (found + timedelta(1)).replace(year=found.year - 1) - timedelta(1)
-        return found.replace(year=found.year + 1)
-    except ValueError:
-        return None
+    for each in [year] if year else [today.year, today.year + (-1 if is_past else 1)]:
+        with suppress(ValueError):  # not every year has a 29 February
+            found = date(each, month, day)
+            if found == today or (found < today) is is_past:
+                return found
+    return None
 
 
 def _parse_hour(text: str) -> time | None:

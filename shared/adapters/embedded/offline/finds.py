@@ -121,6 +121,9 @@ class Task:
     is_done: bool
     due: str
 
+    def __str__(self) -> str:
+        return self.text
+
     def describe(self, zone: tzinfo | None) -> str:
         """Tell a task with its day, and with the hour where one was named."""
         due = ""
@@ -235,15 +238,11 @@ def is_answered(question: str, texts: Iterable[str]) -> bool:
     return any(measure_share(terms, text) > MIN_SHARE for text in texts)
 
 
-def choose(terms: Collection[str], items: Iterable[T], read: Callable[[T], str]) -> list[T]:
+def choose(terms: Collection[str], items: Iterable[T], read: Callable[[T], str] = str) -> list[T]:
     """Return the items that have most of the terms, and half of their weight at least: all that are equal."""
     shares = [(measure_share(terms, read(item)), item) for item in items]
     best = max([MIN_SHARE, *(share for share, _ in shares)])
     return [item for share, item in shares if share == best]
-
-
-def choose_tasks(terms: Collection[str], tasks: Iterable[Task]) -> list[Task]:
-    return choose(terms, tasks, lambda task: task.text)
 
 
 def measure_share(terms: Iterable[str], text: str) -> float:

@@ -248,7 +248,7 @@ def _forget(request: Request, results: finds.Results) -> list[PlannedCall]:
 
 
 def _complete_task(request: Request, results: finds.Results) -> list[PlannedCall]:
-    chosen = finds.choose_tasks(request.wanted_terms, finds.parse_tasks(results[0].text))
+    chosen = finds.choose(request.wanted_terms, finds.parse_tasks(results[0].text))
     done = [{"action_item_id": task.id, "completed": True} for task in chosen]
     return [("update_action_item", done[0])] if len(done) == 1 else []
 

@@ -94,7 +94,7 @@ def test_a_number_that_counts_something_names_no_day(text):
         ("on November 25th", NOW, ("November 25th", date(2026, 11, 25))),
         ("on 26 November", NOW, ("26 November", date(2025, 11, 26))),
         ("on 1 January", NOW, ("1 January", date(2026, 1, 1))),
-        ("on 29 February", NOW.replace(year=2028, month=2), ("29 February", date(2027, 2, 28))),
+        ("on 29 February", NOW.replace(year=2028, month=2), None),
         ("on 29 February", NOW, None),
     ],
 )
