@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -107,13 +108,19 @@ def _split_phrases(text: str) -> Iterator[str]:
     for clause in _PAUSE.split(text):
         for is_break, run in groupby(clause.split(), key=_is_break):
             words = [*run]
-            telling = [n for n, word in enumerate(words) if list_content_terms(word)]
+            telling = [n for n, word in enumerate(words) if _means_something(word)]
             if telling and not is_break:
                 yield " ".join(words[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
 
 
+@lru_cache(maxsize=4_096)
 def _is_break(word: str) -> bool:
     return word.lower() in _FILLERS or has_pronoun(word)
+
+
+@lru_cache(maxsize=4_096)
+def _means_something(word: str) -> bool:
+    return bool(list_content_terms(word))
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
