@@ -20,10 +20,9 @@ from functions.imports.formats import stamps
 from functions.tool_proxy.registry.reserved_names import find_reserved_name
 from shared.adapters.embedded.offline import answers, extractors
 from shared.adapters.embedded.offline.calendar import parse_moment
-from shared.adapters.embedded.offline.follow_ups import complete
-from shared.adapters.embedded.offline.intents import Reading, read_intent
+from shared.adapters.embedded.offline.finds import parse_results
+from shared.adapters.embedded.offline.intents import Reading, complete, read_intent
 from shared.adapters.embedded.offline.planner import Request, plan
-from shared.adapters.embedded.offline.results import parse_results
 from shared.adapters.embedded.offline.speech import split_sentences, split_words
 from shared.domain import words
 from shared.domain.conversations.conversation import Segment

@@ -320,8 +320,8 @@ async def test_without_an_index_the_offline_model_says_that_it_could_not_search_
 
     _, screen = await ask(broken.deps(OfflineModel()), {"text": ABOUT_LISBON})
 
-    assert screen.text == answers.SEARCH_DOWN
-    assert await list_stored_texts(world) == [ABOUT_LISBON, answers.SEARCH_DOWN]
+    assert screen.text == answers.SENTENCES["search_down"]
+    assert await list_stored_texts(world) == [ABOUT_LISBON, answers.SENTENCES["search_down"]]
 
 
 @pytest.fixture

@@ -5,13 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.chat.tools.deletion_tools import NO_SUCH_CONVERSATION, build_deletion_tools
-from shared.adapters.embedded.offline.answers import (
-    NAME_MEMORY,
-    NO_SUCH_MEMORY,
-    NO_SUCH_TALK,
-    NO_SUCH_TASK,
-    WHICH_TASK,
-)
+from shared.adapters.embedded.offline.answers import SENTENCES
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.errors import ToolRefused
 from shared.domain.ids import ActionItemId
@@ -83,7 +77,10 @@ async def test_the_task_that_is_named_is_ticked_off_and_can_be_reopened(
 
 @pytest.mark.parametrize(
     ("request_text", "answer"),
-    [("Mark the tickets as done", WHICH_TASK), ("Mark the laundry as done", NO_SUCH_TASK)],
+    [
+        ("Mark the tickets as done", SENTENCES["which_task"]),
+        ("Mark the laundry as done", SENTENCES["no_such_task"]),
+    ],
 )
 async def test_no_task_is_ticked_off_where_several_or_none_are_meant(
     world: ChatFixture, chat: Chat, request_text: str, answer: str
@@ -108,8 +105,8 @@ async def test_what_is_to_be_forgotten_goes_once_the_owner_says_yes(
 ) -> None:
     await store_memories(world, ADA, ["Ada plays the cello", "Ada likes tea"])
 
-    assert NO_SUCH_MEMORY in await chat.say("Forget that I own a boat")
-    assert NAME_MEMORY in await chat.say("Forget that")
+    assert SENTENCES["no_such_memory"] in await chat.say("Forget that I own a boat")
+    assert SENTENCES["name_memory"] in await chat.say("Forget that")
     assert "“Ada plays the cello”" in await chat.say("Forget that I play the cello")
     assert len(await list_facts(world)) == 2
 
@@ -124,7 +121,7 @@ async def test_a_conversation_goes_only_by_the_owners_word(
     talks = [build_conversation(1, "The boat is blue."), build_conversation(2, "Here is the bank.")]
     await store_conversations(world, ADA, *talks)
 
-    assert NO_SUCH_TALK in await chat.say("Delete the conversation with the notary")
+    assert SENTENCES["no_such_talk"] in await chat.say("Delete the conversation with the notary")
     assert "Delete the conversation “Talk 2”" in await chat.say(
         "Delete the conversation with the bank"
     )

@@ -5,17 +5,20 @@ Also called: relative dates, temporal expressions.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import date, datetime, time, timedelta
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 from shared.domain.value import positional_value, value
 from shared.domain.wall_clock import EVENING
 
 Match = re.Match[str]
 Unit = Literal["day", "evening", "week", "weekend", "month", "year"]
+Days = tuple[date, date]
 
 _WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 """The words for days, months, hours and stretches of time by how many of their units they lie from today's, in English
@@ -28,22 +31,20 @@ _ORDINALS, _NUMBERS = (
 _MORNINGS, _AFTERNOONS, _NIGHTS = (
     frozenset(_WORDS[key].split()) for key in ("mornings", "afternoons", "nights")
 )
-
-
-def _list_stretches(key: str) -> dict[str, tuple[Unit, int]]:
-    named = ((name.split(), words.split("|")) for name, words in _WORDS[key].items())
-    return {word: (unit, int(offset)) for (unit, offset), words in named for word in words}
-
-
+_ENGLISH, _OTHERS = (
+    {
+        word: (unit, int(offset))
+        for stretch, words in _WORDS[key].items()
+        for unit, offset in [stretch.split()]
+        for word in words.split("|")
+    }
+    for key in ("english", "others")
+)
+_STRETCHES: Mapping[str, tuple[Unit, int]] = {**_ENGLISH, **_OTHERS}
 WEEKDAYS = {name: n for line in _WORDS["weekdays"] for n, name in enumerate(line.split())}
 MONTHS = {name: n for line in _WORDS["months"] for n, name in enumerate(line.split(), 1)}
-_OTHER_STRETCHES = _list_stretches("others")
-_STRETCHES = _list_stretches("english") | _OTHER_STRETCHES
 OTHER_DAYS = frozenset(
-    [
-        *(name for line in _WORDS["weekdays"][1:] for name in line.split()),
-        *(word for word, (_, n) in _OTHER_STRETCHES.items() if n >= 0),
-    ]
+    chain([*WEEKDAYS][7:], (word for word, (_, offset) in _OTHERS.items() if offset >= 0))
 )
 """The words for a day in other languages than English, where a promise has no form of its own."""
 DAY_WORDS = frozenset((*WEEKDAYS, *MONTHS, *_STRETCHES))
@@ -58,39 +59,48 @@ def _join(words: Iterable[str]) -> str:
     return "|".join([rf"(?<![^\W_])(?:{'|'.join(spaced)})(?![^\W_])", *unspaced])
 
 
-_DAY, _MONTH = (_WORDS[key][0].replace(" ", "|") for key in ("weekdays", "months"))
-_ANY_MONTH = "|".join(MONTHS)
+_DAY, _MONTH, _ANY_MONTH = _join(WEEKDAYS), _WORDS["months"][0].replace(" ", "|"), "|".join(MONTHS)
+_COUNT = rf"(?:an?|\d{{1,3}}|{'|'.join(_NUMBERS)})"
 _MORNING = r"(?<!guten )(?<!am )(?<!jeden )(?<!por la )(?<!la )"
 """German and Spanish call the morning as they call tomorrow."""
-_COMING = [w for w, (unit, n) in _STRETCHES.items() if n >= 0 and (unit in ("day", "evening") or n)]
-_RELATIVE = re.compile(rf"{_MORNING}(?:{_join(_COMING)})")
-_COMING_WEEK = re.compile(
-    _join(w for w, (unit, n) in _STRETCHES.items() if unit == "week" and n >= 0)
+_DATE = (
+    rf"(?:(?:{_DAY}),? )?(?:\b(?:\d{{1,2}}(?:st|nd|rd|th|er|[.º])?(?: of| de)? (?:{_ANY_MONTH})"
+    rf"|(?:{_MONTH}) (?:the )?\d{{1,2}}(?:st|nd|rd|th)?|(?:{'|'.join([*_ORDINALS][::-1])}) of (?:{_MONTH}))"
+    r"\b(?:,? \d{4}\b)?|\b\d{4}-\d{2}-\d{2}\b|(?<!\d)\d{1,2}月\d{1,2}日)"
 )
-_WEEKDAY = re.compile(_join(WEEKDAYS))
-_IN = re.compile(rf"\bin (an?|\d{{1,3}}|{'|'.join(_NUMBERS)}) (day|week)s?\b")
-_DAY_OF_NEXT_WEEK = re.compile(rf"\b(?:({_DAY})(?: of)? next week|next week(?: on)? ({_DAY}))\b")
-_DATE = re.compile(
-    rf"(?:\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|[.º])?(?: of| de)? (?P<month>{_ANY_MONTH})"
-    rf"|(?P<month_before>{_MONTH}) (?:the )?(?P<day_after>\d{{1,2}})(?:st|nd|rd|th)?"
-    rf"|(?P<ordinal>{'|'.join([*_ORDINALS][::-1])}) of (?P<ordinal_month>{_MONTH}))\b(?:,? (?P<year>\d{{4}})\b)?"
-    r"|(?P<iso>\b\d{4}-\d{2}-\d{2}\b)|(?P<japanese>(?<!\d)\d{1,2}月\d{1,2}日))"
-)
-_DOTTED = re.compile(r"(?<![\d.])(?P<dotted>\d{1,2}\.\d{1,2})\.(?: ?(?P<year>\d{4})\b|(?!\d))")
+_DOTTED = r"(?<![\d.])\d{1,2}\.\d{1,2}\.(?: ?\d{4}\b|(?!\d))"
 """A date where one is asked for; elsewhere it may be a version."""
-_NUMBERED_DAY = re.compile(
-    rf"\b(?:(?:{_DAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b"
-    r"|(?:on|by|until|till|before) the (\d{1,2})(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$))"
+_NUMBERED = (
+    rf"(?:{_DAY}),? (?:the )?\d{{1,2}}(?:st|nd|rd|th)\b"
+    r"|\b(?:on|by|until|till|before) the \d{1,2}(?:st|nd|rd|th)(?= at\b|[,.;:!?]|$)"
 )
 """The number of a day without its month; before a noun it counts something else ("on the 5th floor")."""
+_DAY_OF_NEXT_WEEK = rf"(?:{_DAY})(?: of)? next week\b|\bnext week(?: on)? (?:{_DAY})"
+_IN = rf"\bin {_COUNT} (?:day|week)s?\b"
+_LATER, _EARLIER = (
+    _join(
+        word for word, (unit, offset) in _STRETCHES.items() if unit in units and offset * way >= 0
+    )
+    for way, units in (
+        (1, ("day", "evening", "week")),
+        (-1, ("day", "week", "weekend", "month", "year")),
+    )
+)
+_COMING = re.compile(
+    rf"(?P<coming_date>{_DATE})|(?P<number>{_NUMBERED})|(?P<day_of_next_week>{_DAY_OF_NEXT_WEEK})"
+    rf"|{_MORNING}(?P<stretch>{_LATER})|(?P<days_on>{_IN})|(?P<weekday>{_DAY})"
+)
 _PAST = re.compile(
-    rf"{_join(w for w, (unit, n) in _STRETCHES.items() if n <= 0 and unit != 'evening')}"
-    r"|\b(?:(?:the )?(?:last|past) (?P<days>\d{1,2}) days"
-    rf"|(?:on |last |am |letzten |el |le )(?P<weekday>{'|'.join(WEEKDAYS)})"
-    rf"|(?:in |last |im |letzten |en )(?P<month>{_ANY_MONTH}))\b",
+    rf"(?P<past_date>{_DATE}|{_DOTTED})|(?P<last_days>(?:\bthe )?\b(?:last|past) \d{{1,2}} days\b)"
+    rf"|(?P<past_weekday>\b(?:on|last|am|letzten|el|le) (?:{_DAY}))"
+    rf"|(?P<past_month>\b(?:in|last|im|letzten|en) (?:{_ANY_MONTH})\b)|(?P<stretch>{_EARLIER})"
+)
+_RELATIVE_WORDS = re.compile(
+    r",? *(?<![\w'-])(?<!the )(?:(?:on|by|next|this|until|am|bis|el|para el|le|avant) ){0,3}"
+    rf"(?:{_DAY_OF_NEXT_WEEK}|{_MORNING}(?:{_LATER})|{_IN}|(?:{_DAY})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
     re.IGNORECASE,
 )
-_BEFORE_DAYS = "on|by|next|this|until|am|bis|el|para el|le|avant"
+"""The words for a day that is counted from the day they were said."""
 _PARTS = sorted((*_MORNINGS, *_AFTERNOONS, *_NIGHTS), key=len)[::-1]
 _HOUR = re.compile(
     r"\b(?:at|um|a las?|à|alle) (?P<hour>\d{1,2})(?: ?[:.h] ?(?P<minute>\d{2})\b)?(?: ?(?:o'clock|uhr|h(?:eures?)?)\b)?"
@@ -102,13 +112,6 @@ _JAPANESE_HOUR = re.compile(
 )
 _FIRST_NIGHT_HOUR = 6
 """An earlier hour of the night is after midnight."""
-_RELATIVE_WORDS = re.compile(
-    rf",? *(?<![\w'-])(?<!the )(?:(?:{_BEFORE_DAYS}) ){{0,3}}"
-    rf"(?:{'|'.join(p.pattern for p in (_DAY_OF_NEXT_WEEK, _RELATIVE, _IN))}"
-    rf"|(?:{_WEEKDAY.pattern})(?! *,? *(?:the )?\d))(?:までに|まで|に|は)?",
-    re.IGNORECASE,
-)
-"""The words for a day that is counted from the day they were said."""
 
 
 @positional_value
@@ -122,30 +125,42 @@ class Moment:
 
 @value
 class Span:
-    """Whole days from `start` to before `end`, as a question calls them."""
+    """Whole days from `start` to before `end`, as a text calls them; perhaps by a date."""
 
     phrase: str
     start: datetime
     end: datetime
-
-
-def parse_start(data: Mapping[str, Any]) -> datetime:
-    """Return when the conversation began, in the owner's zone."""
-    _, _, clock = data["started_at"].partition(" ")  # behind the weekday
-    return datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
+    is_date: bool
 
 
 def parse_moment(text: str, now: datetime) -> Moment | None:
-    """Find the first day a sentence names, with its hour; without one, the evening of that day."""
-    lower = text.lower().replace("’", "'")
-    for pattern, read in _RULES:
-        match = pattern.search(lower)
-        day = read(match, now.date()) if match else None
-        if match and day:
-            hour = _parse_hour(lower)
+    """Find the first day to come that a sentence names, with its hour; without one, the evening of that day."""
+    today = now.date()
+    for match, (first, last) in _find_days(_COMING, text, today):
+        if first == last or first > today:
+            day = max(first, min(last, today + timedelta(7)))
+            hour = _parse_hour(match.string)
             at = datetime.combine(day, hour or EVENING, now.tzinfo)
             return Moment(at, exact=hour is not None, words=match[0])
     return None
+
+
+def find_span(text: str, now: datetime, *, is_past: bool) -> Span | None:
+    """Find the first days that a text names: those that have begun, or those to come; a week begins on Monday."""
+    for match, days in _find_days(_PAST if is_past else _COMING, text, now.date()):
+        last_end = (days[0], days[1] + timedelta(1))
+        start, end = (datetime.combine(day, time(), now.tzinfo) for day in last_end)
+        phrase = (text if len(text) == len(match.string) else match.string)[slice(*match.span())]
+        return Span(phrase=phrase, start=start, end=end, is_date=match.lastgroup == "past_date")
+    return None
+
+
+def _find_days(pattern: re.Pattern[str], text: str, today: date) -> Iterator[tuple[Match, Days]]:
+    """Yield the first and the last day of each match, in lower case; none of a day that is on no calendar."""
+    lower = text.lower().replace("’", "'")
+    for match in pattern.finditer(lower):
+        if days := _READERS[match.lastgroup or ""](match[0], today):
+            yield match, days if isinstance(days, tuple) else (days, days)
 
 
 def drop_relative_days(text: str, *, mark: str = "") -> str:
@@ -159,51 +174,9 @@ def drop_relative_days(text: str, *, mark: str = "") -> str:
     return rest.strip(" ,、") if is_enough else text
 
 
-def find_past_span(question: str, now: datetime) -> Span | None:
-    """Return the days that have begun; a week begins on Monday, a weekday is the last one."""
-    match = _PAST.search(question)
-    if match is None:
-        return None
-    today = now.date()
-    if match["days"]:
-        return _build_span(match[0], today - timedelta(int(match["days"]) - 1), today, now)
-    if match["weekday"]:
-        back = (today.weekday() - WEEKDAYS[match["weekday"].lower()] - 1) % 7 + 1
-        stretch: tuple[Unit, int] = "day", -back
-    elif match["month"]:
-        stretch = "month", -((today.month - MONTHS[match["month"].lower()]) % 12)
-    else:
-        stretch = _STRETCHES[match[0].lower()]
-    return _build_span(match[0], *_find_stretch(*stretch, today), now)
-
-
-def find_past_phrase(question: str) -> str:
-    """Return the words for a stretch of time; empty without any."""
-    match = _PAST.search(question)
-    return match[0] if match else ""
-
-
-def drop_past_span(question: str) -> str:
-    """Return what is asked of a stretch of time, without the words for it."""
-    return _PAST.sub(" ", question, count=1)
-
-
-def find_past_day(question: str, now: datetime) -> Span | None:
-    """Return the last day that has begun of a date: "May 4th", "4 May", "4.5.", perhaps with a year, or "2026-05-04"."""
-    lower = question.lower()
-    match = _DATE.search(lower) or _DOTTED.search(lower)
-    day = _read_date(match, now.date(), is_past=True) if match else None
-    return (
-        _build_span(question[match.start() : match.end()], day, day, now) if match and day else None
-    )
-
-
-def find_coming_span(question: str, now: datetime) -> Span | None:
-    """Return the days to come, today among them; a weekday is the next one."""
-    if match := _COMING_WEEK.search(question.lower()):
-        return _build_span(match[0], *_find_stretch(*_STRETCHES[match[0]], now.date()), now)
-    moment = parse_moment(question, now)
-    return _build_span("", moment.at.date(), moment.at.date(), now) if moment else None
+def drop_hours(text: str) -> str:
+    """Return a text without the times of day that it names."""
+    return " ".join(_HOUR.sub(" ", _JAPANESE_HOUR.sub("", text)).split())
 
 
 def parse_number(word: str) -> int:
@@ -226,49 +199,33 @@ def _find_stretch(unit: Unit, offset: int, today: date) -> tuple[date, date]:
     return start, start + timedelta(length)
 
 
-def _build_span(phrase: str, first: date, last: date, now: datetime) -> Span:
-    start, end = (datetime.combine(day, time(), now.tzinfo) for day in (first, last + timedelta(1)))
-    return Span(phrase=phrase, start=start, end=end)
+def _find_weekday(words: str) -> int:
+    return next(WEEKDAYS[word] for word in words.split() if word in WEEKDAYS)
 
 
-def drop_hours(text: str) -> str:
-    """Return a text without the times of day that it names."""
-    return " ".join(_HOUR.sub(" ", _JAPANESE_HOUR.sub("", text)).split())
-
-
-def _count_on(today: date, unit: str, count: int) -> date:
-    return today + timedelta((7 if unit == "week" else 1) * count)
-
-
-def _read_numbered_day(match: Match, today: date) -> date | None:
+def _read_number(words: str, today: date) -> date | None:
     """Read the number of a day as the next day with it."""
+    number = int("".join(filter(str.isdecimal, words)))
     days = (today + timedelta(n) for n in range(_MAX_DAYS_TO_A_NUMBER))
-    return next((day for day in days if day.day == int(match[1] or match[2])), None)
+    return next((day for day in days if day.day == number), None)
 
 
-def _read_date(match: Match, today: date, *, is_past: bool = False) -> date | None:
+def _read_date(words: str, today: date, *, is_past: bool = False) -> date | None:
     """Read a date; without a year, as the next such day, or as the last that has begun."""
-    found = {name: text for name, text in match.groupdict().items() if text}
-    numbers = [int(n) for n in re.findall(r"\d+", match[0])]
-    if "iso" in found:
-        year, month, day = numbers
-    elif "japanese" in found or "dotted" in found:
-        year, (month, day) = 0, numbers[:2][:: -1 if "dotted" in found else 1]
-    else:
-        name = found.get("month") or found.get("month_before") or found["ordinal_month"]
-        year, month = 0, MONTHS[name]
-        day = _ORDINALS[found["ordinal"]] if "ordinal" in found else numbers[0]
-    year = int(found.get("year", year))
-    try:
-        named = date(year or today.year, month, day)
-        fits = named <= today if is_past else named >= today
-        if fits or year:
-            return named if fits else None
-        if is_past:  # the year before has no 29 February
-            return (named + timedelta(1)).replace(year=named.year - 1) - timedelta(1)
-        return named.replace(year=named.year + 1)
-    except ValueError:
-        return None
+    named = re.findall(r"[^\W\d_]+(?:-[^\W\d_]+)*", words)
+    numbers = [_ORDINALS[word] for word in named if word in _ORDINALS]
+    numbers += map(int, re.findall(r"\d+", words))
+    if months := [MONTHS[word] for word in named if word in MONTHS]:
+        numbers.insert(1, months[0])
+    elif "-" in words or "月" in words:
+        numbers.reverse()  # the day stands last
+    day, month, year = (*numbers, 0)[:3]
+    for each in [year] if year else [today.year, today.year + (-1 if is_past else 1)]:
+        with suppress(ValueError):  # not every year has a 29 February
+            found = date(each, month, day)
+            if found == today or (found < today) is is_past:
+                return found
+    return None
 
 
 def _parse_hour(text: str) -> time | None:
@@ -292,24 +249,26 @@ def _parse_hour(text: str) -> time | None:
     return time(hour, minute) if hour < 24 and minute < 60 else None
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[Match, date], date | None]], ...] = (
-    (_DATE, _read_date),
-    (_NUMBERED_DAY, _read_numbered_day),
-    (
-        _DAY_OF_NEXT_WEEK,
-        lambda match, today: (
-            today + timedelta(7 - today.weekday() + WEEKDAYS[match[1] or match[2]])
-        ),
+_READERS: Mapping[str, Callable[[str, date], Days | date | None]] = {
+    "coming_date": _read_date,
+    "past_date": partial(_read_date, is_past=True),
+    "number": _read_number,
+    "stretch": lambda words, today: _find_stretch(*_STRETCHES[words], today),
+    "days_on": lambda words, today: (
+        today + timedelta((parse_number(words.split()[1]) or 1) * (7 if "week" in words else 1))
     ),
-    (_RELATIVE, lambda match, today: _count_on(today, *_STRETCHES[match[0]])),
-    (
-        _IN,
-        lambda match, today: _count_on(
-            today, match[2], 1 if match[1] in ("a", "an") else parse_number(match[1])
-        ),
+    "weekday": lambda words, today: (
+        today + timedelta((_find_weekday(words) - today.weekday() - 1) % 7 + 1)
     ),
-    (
-        _WEEKDAY,
-        lambda match, today: today + timedelta((WEEKDAYS[match[0]] - today.weekday() - 1) % 7 + 1),
+    "day_of_next_week": lambda words, today: (
+        today + timedelta(7 - today.weekday() + _find_weekday(words))
     ),
-)
+    "past_weekday": lambda words, today: (
+        today - timedelta((today.weekday() - _find_weekday(words) - 1) % 7 + 1)
+    ),
+    "past_month": lambda words, today: _find_stretch(
+        "month", -((today.month - MONTHS[words.split()[-1]]) % 12), today
+    ),
+    "last_days": lambda words, today: (today - timedelta(int(words.split()[-2]) - 1), today),
+}
+"""What the words of a group mean, seen from a day."""

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -91,16 +92,13 @@ class Examples(Generic[L]):
         """Return the label whose form has the most words of a text, rare ones count more, and how alike they are."""
         asked = set(tokenize(text))
         weight = self._weigh(asked)
-        likeness = [
-            (self._weigh(asked & terms) / math.sqrt(weight * form_weight), form)
+        likeness = (
+            (self._weigh(asked & terms) / math.sqrt(weight * form_weight), form.label)
             for terms, form_weight, form in zip(self._terms, self._weights, self.forms, strict=True)
             if not asked.isdisjoint(terms)
-        ]
-        best = max((like for like, _ in likeness), default=0.0)
-        nearest = [form for like, form in likeness if like == best]
-        whole = self.match(text, self._by_label)[0] if len(nearest) > 1 else None
-        chosen = whole if whole in nearest else next(iter(nearest), None)
-        return chosen.label if chosen else None, best
+        )
+        best, label = max(likeness, key=itemgetter(0), default=(0.0, None))
+        return label, best
 
     def _weigh(self, terms: Iterable[str]) -> float:
         return math.fsum(self._rarity.get(term, _UNKNOWN_RARITY) for term in terms)

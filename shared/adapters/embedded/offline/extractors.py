@@ -1,22 +1,22 @@
 """Extractors: what answers each prompt that asks for a schema, in words that were said."""
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from pathlib import Path
+from itertools import groupby
 from typing import Any
 
 from shared.adapters.embedded.offline.answers import answer_from_data
 from shared.adapters.embedded.offline.memories import extract_memories, find_text_facts
 from shared.adapters.embedded.offline.speech import (
-    PRONOUNS,
+    WORDS,
     Sentence,
     capitalise,
-    collect_sentences,
     count_meaningful_words,
+    has_pronoun,
+    list_content_terms,
     select_central,
     split_sentences,
 )
@@ -27,31 +27,21 @@ from shared.adapters.embedded.offline.tasks import (
     extract_events,
     read_talk,
 )
-from shared.retrieval.term_weights import (
-    EVERYDAY_WEIGHT,
-    FUNCTION_WEIGHT,
-    RARE_WEIGHT,
-    get_term_weight,
-)
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, RARE_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
 _MIN_MEANINGFUL_WORDS = 4
-_MAX_OVERVIEW_SENTENCES = 3
-_MAX_TOPICS = 8
+_MAX_OVERVIEW_SENTENCES, _MAX_TOPICS = 3, 8
 _MAX_TITLE_WORDS, _MAX_TITLE_CHARS = 10, 80
 _MIN_TELLING_TERMS = 2
-_MANY_WORDS = 25
-"""Among so many words with meaning, a single one ("of course") says nothing about the category."""
-_CATEGORIES: Mapping[str, tuple[str, str]] = json.loads(
-    Path(__file__).with_name("categories.json").read_text("utf-8")
-)
-"""The icon of each, and words of it."""
+_SHORT_PHRASE = 4
+"""A phrase of so many terms is not better for being shorter."""
 _DEFAULT_CATEGORY = ("other", "🧠")
-_BREAKS = PRONOUNS | {"will", "please"}
-_PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+(?:\s|$)|[。！？、]| [–—] ")
-_MAX_LINES, _MAX_LINE_CHARS = 14, 240
+_MIN_CATEGORY_SHARE = 0.04
+"""Of the words with meaning: a single one ("of course") among many says nothing about the category."""
+_FILLERS = ("will", "please")
+_PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+$|[。！？、]| [–—] ")
 _MAX_STRETCH_LINES, _MAX_THEMES = 4, 3
-_MAX_TEMPLATE_SENTENCES = 6
 
 
 def extract(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +72,7 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
     category, emoji = _choose_category(word_counts)
     return {
         "title": build_title(texts),
-        "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
+        "overview": select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES),
         "emoji": emoji,
         "category": category,
         "action_items": list(extract_action_items(talk, meanings)),
@@ -93,27 +83,22 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
 
 
 def build_title(texts: Sequence[str]) -> str:
-    """Quote what says most of what is said: words between two pauses or pronouns that name two things, and others if there is room."""
+    """Quote the phrase that says most of what is said and names two things, else the first one."""
     counts = Counter(term for text in texts for term in tokenize(text))
-    rare = {term: n for term, n in counts.items() if get_term_weight(term) == RARE_WEIGHT}
-    naming = {t for t in counts if get_term_weight(t) > EVERYDAY_WEIGHT and not t.isdecimal()}
     statements = [text for text in texts if not text.endswith(("?", "？"))] or texts
-    phrases = dict.fromkeys(phrase for text in statements for phrase in _split_phrases(text))
-    terms = {phrase: tokenize(phrase) for phrase in [*phrases, *texts[:1]]}
-
-    def weigh(phrase: str) -> float:
-        unique = {*terms[phrase]}
-        return sum(rare.get(term, 0) for term in unique) / math.sqrt(len(unique) + 1)
+    phrases = [phrase for text in statements for phrase in _split_phrases(text)]
 
     def is_telling(phrase: str) -> bool:
-        return sum(t in naming for t in terms[phrase]) >= _MIN_TELLING_TERMS and _is_short(phrase)
+        named = {term for term in tokenize(phrase) if get_term_weight(term) > EVERYDAY_WEIGHT}
+        is_short = len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
+        return is_short and sum(not term.isdecimal() for term in named) >= _MIN_TELLING_TERMS
 
-    title, told = "", set[str]()
-    for phrase in sorted(filter(is_telling, phrases), key=weigh, reverse=True) or [*terms][:1]:
-        longer = f"{title}, {phrase}" if title else phrase
-        if not title or (told.isdisjoint(terms[phrase]) and _is_short(longer)):
-            title = longer
-            told.update(terms[phrase])
+    def weigh(phrase: str) -> float:
+        terms = {*tokenize(phrase)}
+        rare = sum(counts[term] for term in terms if get_term_weight(term) == RARE_WEIGHT)
+        return rare / math.sqrt(len(terms) + _SHORT_PHRASE)
+
+    title = max(filter(is_telling, phrases), key=weigh, default=[*phrases, *texts, ""][0])
     title = " ".join(title.split()[:_MAX_TITLE_WORDS])[:_MAX_TITLE_CHARS]
     return title if "://" in title.partition(" ")[0] else capitalise(title)
 
@@ -121,57 +106,34 @@ def build_title(texts: Sequence[str]) -> str:
 def _split_phrases(text: str) -> Iterator[str]:
     """Yield what stands between pauses and pronouns, from the first to the last word that means something."""
     for clause in _PAUSE.split(text):
-        run: list[str] = []
-        for word in [*clause.split(), "I"]:
-            if not _is_break(word):
-                run.append(word)
-                continue
-            telling = [n for n, each in enumerate(run) if _means_something(each)]
-            if telling:
-                yield " ".join(run[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
-            run = []
+        for is_break, run in groupby(clause.split(), key=_is_break):
+            words = [*run]
+            telling = [n for n, word in enumerate(words) if _means_something(word)]
+            if telling and not is_break:
+                yield " ".join(words[telling[0] : telling[-1] + 1]).strip('¿¡"“”()')
 
 
 @lru_cache(maxsize=4_096)
 def _is_break(word: str) -> bool:
-    return not _BREAKS.isdisjoint(re.split(r"['’]", word.lower().strip('¿¡"“”()?!.,')))
-
-
-def _is_short(phrase: str) -> bool:
-    return len(phrase.split()) <= _MAX_TITLE_WORDS and len(phrase) <= _MAX_TITLE_CHARS
+    return word.lower() in _FILLERS or has_pronoun(word)
 
 
 @lru_cache(maxsize=4_096)
 def _means_something(word: str) -> bool:
-    return any(get_term_weight(term) > FUNCTION_WEIGHT for term in tokenize(word))
+    return bool(list_content_terms(word))
 
 
 def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
-    """Return the category whose words are said most; its icon only where no other comes as close."""
-    score = {
-        (name, emoji): sum(word_counts[word] for word in keys.split())
-        for name, (emoji, keys) in _CATEGORIES.items()
-    }
-    best, second = sorted(score, key=lambda key: -score[key])[:2]
-    if score[best] < (1 if word_counts.total() < _MANY_WORDS else 2):
-        return _DEFAULT_CATEGORY
-    return best if score[best] > score[second] else (best[0], _DEFAULT_CATEGORY[1])
-
-
-def _quote_central(texts: Sequence[str], limit: int) -> list[str]:
-    return select_central(texts, count_meaningful_words(texts), limit)
-
-
-def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep the few lines, old and new, whose words occur most in the others, in their order."""
-    new = (
-        f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
-        for message in data["messages"]
-        for text in split_sentences(message["text"])
+    """Return the category whose words are said most; none where another is as likely."""
+    scores = Counter(
+        {
+            (name, emoji): sum(word_counts[word] for word in words.split())
+            for name, (emoji, words) in WORDS["categories"].items()
+        }
     )
-    lines = list(dict.fromkeys([*data["summary"].splitlines(), *new]))
-    word_counts = count_meaningful_words(line.partition(": ")[2] for line in lines)
-    return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
+    (best, most), (_, second) = scores.most_common(2)
+    is_clear = most > max(second, _MIN_CATEGORY_SHARE * word_counts.total())
+    return best if is_clear else _DEFAULT_CATEGORY
 
 
 def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,10 +145,10 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
         for text in split_sentences(message["text"])
     ]
     lines = [sentence.text for sentence in sentences]
-    themes = count_meaningful_words(lines).most_common(_MAX_THEMES)
+    word_counts = count_meaningful_words(lines)
     return {
-        "summary": " ".join(_quote_central(lines, _MAX_STRETCH_LINES)),
-        "themes": [word for word, _ in themes],
+        "summary": select_central(lines, word_counts, _MAX_STRETCH_LINES),
+        "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
         "statements": [
             {
                 "text": fact["content"],
@@ -201,19 +163,10 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def apply_template(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Quote what the conversation turns on as a list, which no template can shape; of a very long one, its overview."""
-    texts = list(dict.fromkeys(sentence.text for sentence in collect_sentences(data)))
-    quotes = _quote_central(texts, _MAX_TEMPLATE_SENTENCES) or split_sentences(data["overview"])
-    return {"summary": "\n".join(f"- {text}" for text in quotes)}
-
-
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "chat/summary": extract_summary,
     "chat/stretch": extract_stretch,
     "process_conversation/discard": discard,
     "process_conversation/extraction": extract,
-    "process_conversation/template": apply_template,
     "process_conversation/text_facts": find_text_facts,
     "process_conversation/answer": answer_from_data,
 }

@@ -6,7 +6,6 @@ who only ask about one or forbid it, which are examples as well. Meaning decides
 Also called: intent classification.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Literal, get_args
 
 from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
+from shared.adapters.embedded.offline.speech import compile_words, has_content
 from shared.domain.value import value
 
 Intent = Literal[
@@ -29,12 +29,12 @@ MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
 MIN_REQUEST = 0.4
 """So far a request is from what is none: of 100 that forbid one or ask about it, 8 are taken for one."""
-_POLITE = re.compile(
-    r"(?:please|(?:can|could|would) you|you can|bitte|kannst du|könntest du|por favor|puedes|s['’]il te plaît|peux-tu)"
-    r",? (?:please |bitte )?",
-    re.IGNORECASE,
+_POLITE, _OPENING, _POINTS_BACK, _ADDRESS = (
+    compile_words(name) for name in ("polite", "opening", "points_back", "address")
 )
-"""Opens a request, which may end like a question."""
+"""A request may open politely, and end like a question. Of follow-ups, a "that" before a noun or its like begins a clause
+and points to nothing: "that the rent rises".
+"""
 
 
 @value
@@ -71,11 +71,6 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     return Reading(intent=known, object=examples.match(text, (known,))[1])
 
 
-def list_form_terms(*intents: Intent) -> frozenset[str]:
-    """Return the terms that say what the intents are, and nothing of what they are about."""
-    return load_examples().list_form_terms(*intents)
-
-
 def _match_request(text: str) -> Reading | None:
     """Return what the longest form of a request that a text has says, or of what only looks like one.
 
@@ -89,3 +84,21 @@ def _match_request(text: str) -> Reading | None:
     if form and form.label in REQUESTS:
         return Reading(intent=form.label, object=varying)
     return None if form is None or form.is_open else Reading(intent="search")
+
+
+def complete(question: str, earlier: Sequence[str]) -> str:
+    """Ask a follow-up together with the latest question that says what it is about."""
+    if not _is_follow_up(question):
+        return question
+    whole = (text for text in reversed(earlier) if has_content(text) and not _is_follow_up(text))
+    return f"{_OPENING.sub('', question, count=1)} {next(whole, '')}".strip()
+
+
+def _is_follow_up(question: str) -> bool:
+    """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
+    if read_intent(question).intent in (*REQUESTS, "greeting", "thanks", "goodbye"):
+        return False
+    if pointer := _POINTS_BACK.search(question):
+        return not has_content(question[: pointer.start()])
+    is_bare = _OPENING.match(question) or not _ADDRESS.search(question)
+    return bool(is_bare) and not has_content(question)

@@ -25,10 +25,9 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
-from shared.adapters.embedded.offline.follow_ups import complete
-from shared.adapters.embedded.offline.intents import Reading, read_intent
+from shared.adapters.embedded.offline.finds import parse_results
+from shared.adapters.embedded.offline.intents import Reading, complete, read_intent
 from shared.adapters.embedded.offline.planner import Request, plan
-from shared.adapters.embedded.offline.results import parse_results
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed, Unavailable
 from shared.domain.ids import UserId
@@ -122,8 +121,8 @@ class OfflineModel:
         talk = await to_thread.run_sync(read_talk, data, limiter=_extracting)
         meanings: dict[str, Vector] = {}
         async with _encoding:
-            readings = dict.fromkeys(nominee.reading for nominee in talk.nominees.values())
-            for reading in islice(readings, MAX_READINGS):
+            readings = dict.fromkeys(task.reading for task in talk.nominees.values())
+            for reading in islice(filter(None, readings), MAX_READINGS):
                 vector = await self._read_meaning(reading, wait_s=TASK_WAIT_S)
                 if vector is None:
                     break  # an encoder that is away keeps each waiting

@@ -3,33 +3,21 @@
 A search is made for all that nothing else answers, also where a list is empty or the manual is silent.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from shared.adapters.embedded.offline.app_calls import plan_app_calls
+from shared.adapters.embedded.offline import finds
 from shared.adapters.embedded.offline.calendar import (
     Span,
     drop_hours,
-    drop_past_span,
     drop_relative_days,
-    find_coming_span,
-    find_past_day,
-    find_past_span,
+    find_span,
     parse_moment,
     parse_number,
 )
-from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, list_form_terms
-from shared.adapters.embedded.offline.quotes import find_speaker, quote_passages
-from shared.adapters.embedded.offline.results import (
-    Results,
-    choose,
-    choose_tasks,
-    collect_documents,
-    collect_memories,
-    join_texts,
-    parse_tasks,
-)
+from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, load_examples
 from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
@@ -39,13 +27,24 @@ from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
 
-LISTED_MEMORIES = 20
-LISTED_TALKS = 10
-COUNTED_TALKS = 50
-LISTED_TASKS = 200
+LISTED_MEMORIES, LISTED_TALKS, COUNTED_TALKS, LISTED_TASKS = 20, 10, 50, 200
 MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
 _MAX_NAME_WORDS = 3
 _QUOTES = " .,;:!?¿¡“”\"'"
+_PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
+_TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
+"""Their words ask for talks, and for nothing that was said in them."""
+_OBJECT_PHRASE = re.compile(
+    r"(?!wh|how)(?:please |can you |could you )?\w+ (.+?) (?:to|on|onto|in|into|off|from) (?:the|my|our) .+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The object of a request to an app: "please add oat milk to my list"."""
+_MIN_SHARED_TERMS = 2
+_OWN_TOOLS = frozenset((
+    "search_conversations", "get_conversations", "delete_conversation", "search_memories", "get_memories", "remember",
+    "delete_memories", "get_action_items", "create_action_item", "update_action_item", "manage_daily_summary",
+    "get_product_info", "read_web_page",
+))  # fmt: skip
 
 
 @value
@@ -61,16 +60,42 @@ class Request:
         return self.reading.intent
 
     @property
+    def span(self) -> Span | None:
+        """The time before now that it names. A date may be what was spoken of: it counts where nothing else is asked."""
+        span = find_span(self.text, self.now, is_past=True) if self.now else None
+        if span is None or not span.is_date:
+            return span
+        rest = {*tokenize(self.text.replace(span.phrase, " "))}
+        is_of_more = _weigh_above(
+            FREQUENT_WEIGHT, rest - load_examples().list_form_terms("summary", "people")
+        )
+        return None if is_of_more else span
+
+    @property
+    def dates(self) -> Mapping[str, str]:
+        """The same as a tool takes it."""
+        return _format_span(self.span, "start_date", "end_date")
+
+    @property
+    def phrase(self) -> str:
+        """The words for that time; empty without any."""
+        return self.span.phrase if self.span else ""
+
+    def undate(self, text: str) -> str:
+        """Return a text without them."""
+        return text.replace(self.phrase, " ") if self.phrase else text
+
+    @property
     def topic(self) -> frozenset[str]:
         """The terms with meaning beyond those that tell the intent and the time."""
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
-        terms = set(tokenize(drop_relative_days(drop_past_span(self.text))))
-        return _weigh_above(EVERYDAY_WEIGHT, terms - list_form_terms(*intents))
+        terms = {*tokenize(drop_relative_days(self.undate(self.text)))}
+        return _weigh_above(EVERYDAY_WEIGHT, terms - load_examples().list_form_terms(*intents))
 
     @property
     def name(self) -> str:
         """Who it is about: a few words in the place of a form, or beside those that tell the intent."""
-        words = drop_past_span(self.reading.object).split()
+        words = self.undate(self.reading.object).split()
         if not words:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
             words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
@@ -82,29 +107,14 @@ class Request:
     @property
     def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
-        terms = list_content_terms(drop_past_span(self.reading.object))
-        return frozenset(terms - list_form_terms(self.intent)) or self.topic
+        terms = list_content_terms(self.undate(self.reading.object))
+        return frozenset(terms - load_examples().list_form_terms(self.intent)) or self.topic
 
     @property
     def query(self) -> Mapping[str, str]:
         """Its words as a search takes them: those of the thing that is to be changed, or all."""
         words = (self.intent in REQUESTS and self.reading.object) or self.text
         return {"query": words[:MAX_QUERY_CHARS]}
-
-    @property
-    def span(self) -> Span | None:
-        """The time before now that it names. A date may be what was spoken of: it counts where nothing else is asked."""
-        if self.now is None or (span := find_past_span(self.text, self.now)):
-            return span if self.now else None
-        day = find_past_day(self.text, self.now)
-        terms = set(tokenize(self.text.replace(day.phrase, " "))) if day else set()
-        rest = terms - list_form_terms("summary", "people")
-        return None if _weigh_above(FREQUENT_WEIGHT, rest) else day
-
-    @property
-    def dates(self) -> Mapping[str, str]:
-        """The same as a tool takes it."""
-        return _format_span(self.span, "start_date", "end_date")
 
 
 def _weigh_above(weight: float, terms: Iterable[str]) -> frozenset[str]:
@@ -115,55 +125,79 @@ def _format_span(span: Span | None, start: str, end: str) -> Mapping[str, str]:
     return {start: span.start.isoformat(), end: span.end.isoformat()} if span else {}
 
 
-def plan(request: Request, results: Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+def plan(request: Request, results: finds.Results, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Return the next calls; none where the results so far are the answer."""
-    names = {tool.name for tool in tools}
     if results:
         ways = [_plan_next(request, results)]
     else:
-        first = plan_app_calls(request.text, tools) or _FIRST.get(request.intent, _search)(request)
+        first = _call_app(request.text, tools) or _FIRST.get(request.intent, _search)(request)
         ways = [first, [] if request.intent in REQUESTS else _search(request)]
+    names = {tool.name for tool in tools}
     offered = ([call for call in calls if call[0] in names] for calls in ways)
     return next(filter(None, offered), [])
 
 
-def _plan_next(request: Request, results: Results) -> list[PlannedCall]:
+def _call_app(question: str, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
+    """Call the tools of apps that share most words, two at least; between equals, one with an argument suits an object."""
+    object_phrase = _OBJECT_PHRASE.fullmatch(question.strip())
+    asked = list_content_terms(question)
+    fits = [
+        (
+            len(asked & list_content_terms(f"{tool.name} {tool.description}")),
+            bool(object_phrase) == bool(required),
+            (tool.name, dict.fromkeys(required, object_phrase[1] if object_phrase else question)),
+        )
+        for tool in tools
+        for required in [tool.parameters.get("required", [])]
+        if tool.name not in _OWN_TOOLS and _takes_text(tool, required)
+    ]
+    best = max((fit[:2] for fit in fits), default=(0, False))
+    return [call for *fit, call in fits if best == tuple(fit) and fit[0] >= _MIN_SHARED_TERMS]
+
+
+def _takes_text(tool: ToolSpec, required: Sequence[str]) -> bool:
+    """Tell whether a question alone can fill what a tool requires."""
+    fields = [tool.parameters.get("properties", {}).get(name, {}) for name in required]
+    is_free = all(each.get("type") == "string" and "enum" not in each for each in fields)
+    return is_free and len(fields) <= 1
+
+
+def _plan_next(request: Request, results: finds.Results) -> list[PlannedCall]:
     if request.intent in _NEXT and len(results) == 1:
         return _NEXT[request.intent](request, results)
-    names, has_found = [result.name for result in results], bool(collect_documents(results))
-    if "search_conversations" not in names:
-        is_empty_list = {"get_conversations"}.issuperset(names) and not has_found
-        return _search(request, any_time=True) if is_empty_list else []
-    if names.count("search_conversations") == 1 and request.span and not has_found:
+    names, documents = [result.name for result in results], finds.collect_documents(results)
+    searches = names.count("search_conversations")
+    if not documents and (names == ["get_conversations"] or (searches == 1 and request.span)):
         return _search(request, any_time=True)  # in March people ask for what they said of March
-    return [] if names[-1] == "get_conversations" else _list_talks_of_speaker(request, results)
+    speaker = finds.find_speaker(request.text, finds.list_speakers(finds.list_passages(documents)))
+    is_searched = searches and names[-1] != "get_conversations"
+    return _list_talks_of(speaker, request) if is_searched and speaker else []
 
 
-def _list_talks_of_speaker(request: Request, results: Results) -> list[PlannedCall]:
-    """List the talks with whom a question names, where it names nothing else."""
-    is_of_speaker = request.intent in ("last_time", "count_talks")
-    is_of_talks = is_of_speaker or request.intent in ("search", "summary", "latest_talks")
-    speaker = find_speaker(request.text, quote_passages(collect_documents(results)))
+def _list_talks_of(speaker: str, request: Request) -> list[PlannedCall]:
+    """List the talks with somebody where nothing else is asked for."""
     is_whole = request.topic <= set(tokenize(speaker)) and not asks_when(request.text)
-    if not speaker or not is_of_talks or not (is_of_speaker or is_whole):
-        return []
-    limit = LISTED_TALKS if request.span else 1
-    return [
-        _list_talks(request, COUNTED_TALKS if request.intent == "count_talks" else limit, speaker)
-    ]
+    asks_for_talks = request.intent in ("last_time", "count_talks") or (
+        is_whole and request.intent in ("search", "summary", "latest_talks")
+    )
+    few = LISTED_TALKS if request.span else 1
+    limit = COUNTED_TALKS if request.intent == "count_talks" else few
+    return [_list_talks(request, limit, speaker)] if asks_for_talks else []
 
 
 def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
     dates = {} if any_time else request.dates
     return [
-        *([_list_talks(request, LISTED_TALKS)] if dates else []),
+        *([_list_talks(request)] if dates else []),
         ("search_conversations", {**request.query, **dates}),
         ("search_memories", request.query),
     ]
 
 
-def _list_talks(request: Request, limit: int, speaker: str = "", **more: Any) -> PlannedCall:
+def _list_talks(
+    request: Request, limit: int = LISTED_TALKS, speaker: str = "", **more: Any
+) -> PlannedCall:
     of_speaker = {"speaker": speaker} if speaker else {}
     return "get_conversations", {**of_speaker, **request.dates, "limit": limit, **more}
 
@@ -182,13 +216,9 @@ def _add_task(request: Request) -> list[PlannedCall]:
 
 
 def _list_due_tasks(request: Request) -> list[PlannedCall]:
-    span = find_coming_span(request.text, request.now) if request.now else None
-    return [_list_tasks(completed=False, **_format_span(span, "due_start_date", "due_end_date"))]
-
-
-def _list_overdue_tasks(request: Request) -> list[PlannedCall]:
-    due = {"due_end_date": request.now.isoformat()} if request.now else {}
-    return [_list_tasks(completed=False, **due)]
+    span = find_span(request.text, request.now, is_past=False) if request.now else None
+    due = _format_span(span, "due_start_date", "due_end_date")
+    return [_list_tasks(completed=False, **due), *(_search(request) if request.topic else [])]
 
 
 def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
@@ -196,70 +226,57 @@ def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
     return [_list_tasks(**owner), ("search_conversations", request.query)]
 
 
-def _count_talks(request: Request) -> list[PlannedCall]:
-    is_of_all = not request.name and request.topic
-    return [] if is_of_all else [_list_talks(request, COUNTED_TALKS, request.name)]
-
-
 def _list_latest(request: Request) -> list[PlannedCall]:
     """List as many of the newest as are asked for: a number, or several without one."""
     words = request.text.rstrip(_QUOTES).split()
     count = next(filter(None, map(parse_number, words)), 0)
-    limit = count or (LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1)
+    several = LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1
     speaker = {"speaker": request.name} if request.name and not count else {}
-    return [("get_conversations", {"limit": min(limit, LISTED_TALKS), **speaker})]
+    return [("get_conversations", {"limit": min(count or several, LISTED_TALKS), **speaker})]
 
 
 def _list_people(request: Request) -> list[PlannedCall]:
-    talks = _list_talks(request, LISTED_TALKS, include_transcript=True)
+    talks = _list_talks(request, include_transcript=True)
     searches = [call for call in _search(request) if call[0] != talks[0]] if request.topic else []
     return [*([talks] if request.span or not request.topic else []), *searches]
 
 
-def _forget(request: Request, results: Results) -> list[PlannedCall]:
-    memories = choose(request.wanted_terms, collect_memories(results), join_texts)
+def _forget(request: Request, results: finds.Results) -> list[PlannedCall]:
+    memories = finds.choose(request.wanted_terms, finds.collect_memories(results), finds.join_texts)
     named = [{"memory_id": memory["id"], "text": memory["text"]} for memory in memories]
     return [("delete_memories", {"memories": named})] if named else []
 
 
-def _complete_task(request: Request, results: Results) -> list[PlannedCall]:
-    chosen = choose_tasks(request.wanted_terms, parse_tasks(results[0].text))
+def _complete_task(request: Request, results: finds.Results) -> list[PlannedCall]:
+    chosen = finds.choose(request.wanted_terms, finds.parse_tasks(results[0].text))
     done = [{"action_item_id": task.id, "completed": True} for task in chosen]
     return [("update_action_item", done[0])] if len(done) == 1 else []
 
 
-def _delete_talk(request: Request, results: Results) -> list[PlannedCall]:
-    talks = choose(request.wanted_terms, collect_documents(results), join_texts)
+def _delete_talk(request: Request, results: finds.Results) -> list[PlannedCall]:
+    talks = finds.choose(request.wanted_terms, finds.collect_documents(results), finds.join_texts)
     return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in talks[:1]]
 
 
-def _search_beside_tasks(request: Request, results: Results) -> list[PlannedCall]:
-    """Search where no task has what is asked for."""
-    has_tasks = choose_tasks(request.topic, parse_tasks(results[0].text))
-    return _search(request) if request.topic and not has_tasks else []
-
-
-_PLURALS = frozenset(("conversations", "meetings", "talks", "calls", "recordings"))
-_TALK_INTENTS: Sequence[Intent] = ("summary", "latest_talks", "last_time", "people")
-"""Their words ask for talks, and for nothing that was said in them."""
 _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
-    "people": _list_people, "latest_talks": _list_latest, "count_talks": _count_talks, "add_task": _add_task,
-    "open_tasks": _list_due_tasks, "overdue_tasks": _list_overdue_tasks, "others_tasks": _list_tasks_of_others,
+    "people": _list_people, "latest_talks": _list_latest, "add_task": _add_task, "open_tasks": _list_due_tasks,
+    "others_tasks": _list_tasks_of_others,
+    "overdue_tasks": lambda r: [_list_tasks(completed=False, **({"due_end_date": r.now.isoformat()} if r.now else {}))],
     "done_tasks": lambda _: [_list_tasks(completed=True)],
     "own_promises": lambda r: [_list_tasks(completed=False), ("search_conversations", r.query)],
     "complete_task": lambda _: [_list_tasks(completed=False, limit=LISTED_TASKS)],
     "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
     "forget": lambda r: [("search_memories", r.query)] if r.wanted_terms else [],
     "delete_talk": lambda r: [("search_conversations", {**r.query, **r.dates})],
+    "count_talks": lambda r: [_list_talks(r, COUNTED_TALKS, r.name)] if r.name or not r.topic else [],
     "last_time": lambda r: [_list_talks(r, 1, r.name)] if r.name else [],
-    "summary": lambda r: [_list_talks(r, LISTED_TALKS)] if r.span and not r.topic else [],
+    "summary": lambda r: [_list_talks(r)] if r.span and not r.topic else [],
     "about_owner": lambda r: [] if r.topic else [("get_memories", {"limit": LISTED_MEMORIES})],
     "manual": lambda r: [("get_product_info", {"query": r.text[:MAX_MANUAL_CHARS]})],
 }  # fmt: skip
 """What an intent begins with; others, and those that have nothing to call, begin with a search."""
-_NEXT: Mapping[Intent, Callable[[Request, Results], list[PlannedCall]]] = {
+_NEXT: Mapping[Intent, Callable[[Request, finds.Results], list[PlannedCall]]] = {
     "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk,
-    "open_tasks": _search_beside_tasks,
     "manual": lambda r, results: _search(r) if results[0].is_silent else [],
 }  # fmt: skip
 """What follows the first call of an intent that asks for a second one."""

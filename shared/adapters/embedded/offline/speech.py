@@ -1,9 +1,11 @@
 """Sentences of a transcript, and their words with meaning."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import MONTHS
@@ -29,17 +31,15 @@ _PIECE = re.compile(
     rf"\S(?:.{{0,{_MAX_SENTENCE_CHARS - 1}}}(?!\S)|.{{0,{_MAX_SENTENCE_CHARS - 1}}})"
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
-_PRONOUNS_TEXT = """
-i me my mine you your yours we us our ours he him his she her hers it its they them their theirs this that these those
-ich mir mich du dir dich er ihn ihm ihr ihnen ihre ihren uns euch es mein meine meinen meiner dein deine deinen deiner
-unser unsere unseren euer eure euren
-mí mi mis ti tu tus nos os su sus él ella ellos ellas lo conmigo contigo
-je moi toi te lui leur leurs nous vous mon ma mes ton ta tes ça cela
-"""
-PRONOUNS = frozenset(_PRONOUNS_TEXT.split())
+WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
+PRONOUNS = frozenset(" ".join(WORDS["pronouns"]).split())
 _SPOKEN = re.compile(r"[^\W\d_]+(?=['’\W]|$)")
 _CLITIC = re.compile(r"\b\w+[aeiáéí]r(?:me|te|se|nos|os|l[aeo]s?)+\b", re.IGNORECASE)
 """Spanish writes pronouns at the end of a verb: "enviármelo"."""
+
+
+def compile_words(name: str) -> re.Pattern[str]:
+    return re.compile(WORDS["patterns"][name], re.IGNORECASE)
 
 
 @value
@@ -102,16 +102,12 @@ def has_pronoun(words: str) -> bool:
     return not PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
 
 
-def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:
-    """Return the few texts whose words occur most in the others, in their order."""
-    ranked = sorted(range(len(texts)), key=lambda n: (-_weigh_text(texts[n], word_counts), n))
-    return [texts[n] for n in sorted(ranked[:limit])]
-
-
-def _weigh_text(text: str, word_counts: Counter[str]) -> float:
-    """Sum the word counts, damped by length: neither very short nor very long texts win."""
-    words = split_words(text)
-    return sum(word_counts[word] for word in {word.lower() for word in words}) / (len(words) + 4)
+def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> str:
+    """Return the few texts whose words occur most in the others, in their order; neither very short nor long ones win."""
+    words = [split_words(text.lower()) for text in texts]
+    scores = [sum(word_counts[each] for each in {*said}) / (len(said) + 4) for said in words]
+    ranked = sorted(range(len(texts)), key=lambda n: -scores[n])
+    return " ".join(texts[n] for n in sorted(ranked[:limit]))
 
 
 def count_meaningful_words(texts: Iterable[str]) -> Counter[str]:

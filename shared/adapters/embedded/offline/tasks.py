@@ -13,6 +13,7 @@ from functools import cache, cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from shared.adapters.embedded.offline.calendar import (
     DAY_WORDS,
@@ -20,7 +21,6 @@ from shared.adapters.embedded.offline.calendar import (
     Moment,
     drop_relative_days,
     parse_moment,
-    parse_start,
 )
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
@@ -28,6 +28,7 @@ from shared.adapters.embedded.offline.speech import (
     Sentence,
     capitalise,
     collect_sentences,
+    compile_words,
     has_content,
     has_pronoun,
     is_meaningful,
@@ -52,26 +53,8 @@ _NONE: tuple[Kind, ...] = ("none",)
 _ANNOUNCEMENT = re.compile(r"(?P<name>[^\W\d_]+(?: [^\W\d_]+)?)(?:(?:'|’)ll| will)\s+(?P<task>.+)")
 """Somebody speaks of what another will do; only a speaker of the transcript counts."""
 _CHECKBOX = re.compile(r"(?:(?:[-*+]|\d+[.)])\s*)?\[(?P<mark>[ xX]?)\]\s+(?P<task>.+)")
-_MEETING = re.compile(
-    r"\b(?:meet(?:ing)?|appointment|dinner|lunch|breakfast|call|interview|flight|train|party|"
-    r"lesson|class|concert|wedding|birthday|demo|review|workshop|game|match)\b",
-    re.IGNORECASE,
-)
-_CLAUSE_END = re.compile(
-    r"[!?;？！]|,? (?:because|but|so that|if that|okay|right|weil|aber|damit|porque|pero|para que|parce que|mais)\b"
-    r"|, (?:so|then|dann)\b|(?:,| and) (?:i|you|we|he|she|they)\b",
-    re.IGNORECASE,
-)
-_FILLER = re.compile(r"^(?:(?:also|just|please|then|bitte|noch|auch|dann)\s+)+", re.IGNORECASE)
-_REFUSAL = re.compile(
-    r"(?:no|sorry|nein|leider|non|désolée?)\b|いいえ|.*\b(?:can(?:'|’)t|cannot|won(?:'|’)t|kann \S+ ?nicht|no puedo"
-    r"|ne peux pas)\b",
-    re.IGNORECASE,
-)
-_CORRECTION = re.compile(
-    r"(?:(?:oh|well|okay),? )?(?:no|wait|sorry|actually|rather)\b(?:,? wait\b)?(?:,? please\b)?(?!.*\?$)"
-    r"|(?=.*\bmake (?:it|that)\b)",
-    re.IGNORECASE,
+_MEETING, _CLAUSE_END, _FILLER, _REFUSAL, _CORRECTION = (
+    compile_words(name) for name in ("meeting", "clause_end", "filler", "refusal", "correction")
 )
 _QUESTION_ENDS = ("?", "？", "か。", "か")
 _MIN_TASK_WORDS, _MAX_TASK_WORDS, _MAX_NAME_WORDS = 2, 15, 2
@@ -87,34 +70,20 @@ _MAX_PAIR = 2
 
 
 @value
-class Nominee:
-    """A sentence that may hold a task: the words for it, which a form opens at `start`, and who has to do it.
-
-    The `reading` is what the examples are compared with.
-    """
-
-    text: str
-    words: str
-    doer: str
-    speaker: str
-    reading: str
-    hearer: str = ""
-    start: int = 0
-    has_form: bool = True
-
-
-@value
 class Task:
-    """What is to be done in the words that were said, and the label or name of who has to do it.
+    """What may be a task: the words for it, who has to do it, and when.
 
-    A `description` quotes them with who says them to whom, where only their place explains them.
+    The `quotation` is said to the `hearer`; the `reading` is what the examples are compared with, empty of a list.
     """
 
+    place: int
     words: str
     doer: str
-    description: str = ""
-    due_at: datetime | None = None
-    is_listed: bool = False
+    hearer: str
+    quotation: str
+    reading: str
+    has_form: bool
+    due_at: datetime | None
 
 
 @cache
@@ -161,10 +130,14 @@ class Talk:
         ]
 
     @cached_property
-    def nominees(self) -> Mapping[int, Nominee]:
-        """The sentences that may hold a task, by their form or by their day, by place."""
+    def nominees(self) -> Mapping[int, Task]:
+        """What may be a task, by its form or by its day, by place."""
         places = range(len(self.sentences))
         return {place: found for place in places if (found := self._nominate(place))}
+
+    def is_refused(self, place: int, by: str = "") -> bool:
+        following = self.sentences[place + 1 : place + 2]
+        return any(s.speaker == (by or s.speaker) and _REFUSAL.match(s.text) for s in following)
 
     def describe_owner(self, label: str) -> str:
         """Return whose the task of a speaker is, as answers tell it."""
@@ -172,45 +145,37 @@ class Talk:
             return "me"
         return label if self.own or is_name(label) else "unknown"
 
-    def move(self, task: Task, place: int) -> Task | None:
-        """Return a task on the day to which a sentence moves it ("no, make it Friday"), unless it is refused at once.
+    def describe(self, task: Task) -> str:
+        """Return a task as it was said; where only its place explains it, with who said it to whom, by known names."""
+        if not (task.reading and has_pronoun(task.words)):
+            return task.words
+        who, whom = (
+            label if label not in self.own and is_name(label) else ""
+            for label in (self.sentences[task.place].speaker, task.hearer)
+        )
+        said = _shorten(task.quotation)
+        said = drop_relative_days(said, mark=" …") if task.due_at else said
+        voices = f"{who} → {whom}".strip() if whom else who
+        return f"“{said}”{f' ({voices})' if voices else ''}"
 
-        Such a sentence names another day, and nothing else that the task does not name before its next comma.
-        """
-        spoken, day = self.sentences[place].text, self.days[place]
-        opening = _CORRECTION.match(spoken)
-        if not task.due_at or not day or not opening or self._is_refused(place):
-            return None
-        before, _, after = spoken[opening.end() :].lower().replace("’", "'").partition(day.words)
-        rest = before + after.partition(",")[0]
-        if has_negation(rest) or not _list_meanings(rest) <= _list_meanings(task.words):
-            return None
-        due_at = day.at if day.exact else datetime.combine(day.at, task.due_at.timetz())
-        old = parse_moment(task.words, self._now)
-        named = rf" *(?:\bon )?{re.escape(old.words)}" if old else "(?!)"
-        words = re.sub(named, "", task.words, flags=re.IGNORECASE)
-        return replace(task, words=words, due_at=due_at)
-
-    def _is_refused(self, place: int, by: str = "") -> bool:
-        following = self.sentences[place + 1 : place + 2]
-        return any(s.speaker == (by or s.speaker) and _REFUSAL.match(s.text) for s in following)
-
-    def _nominate(self, place: int) -> Nominee | None:
-        sentence, day = self.sentences[place], self.days[place]
-        if _CHECKBOX.match(sentence.text):
-            return None
-        nominee = self._find_form(place) or self._find_announcement(place)
-        if nominee:
-            return nominee if day or has_content(nominee.words) else None
-        is_asked = sentence.text.endswith(_QUESTION_ENDS)
+    def _nominate(self, place: int) -> Task | None:
+        """Find the task of a list, the form of an example, what another will do, or a day in another language than English."""
+        text, speaker, day = (
+            self.sentences[place].text,
+            self.sentences[place].speaker,
+            self.days[place],
+        )
+        if box := _CHECKBOX.match(text):
+            is_open = not box["mark"].strip()
+            return self._draft(place, box["task"], doer=speaker, reading="") if is_open else None
+        if found := self._find_form(place) or self._find_announcement(place):
+            return found
+        is_asked = text.endswith(_QUESTION_ENDS)
         if day is None or day.words not in OTHER_DAYS or is_asked:
             return None
-        text, speaker = sentence.text, sentence.speaker
-        return Nominee(
-            text=text, words=text, doer=speaker, speaker=speaker, reading=text, has_form=False
-        )
+        return self._draft(place, text, doer=speaker, reading=text, has_form=False)
 
-    def _find_form(self, place: int) -> Nominee | None:
+    def _find_form(self, place: int) -> Task | None:
         """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
         text, speaker = self.sentences[place].text, self.sentences[place].speaker
         kinds = [kind for kind in TASKS if kind != "need" or speaker in self.own]
@@ -219,54 +184,40 @@ class Talk:
             return None
         start, words, kind = min(found, key=lambda form: form[0])
         called = _find_vocative(text[:start], words)
-        listener = self.listeners[place]
-        other = listener if kind == "request" or len(self.labels) <= _MAX_PAIR else ""
+        is_request = kind == "request"
+        other = self.listeners[place] if is_request or len(self.labels) <= _MAX_PAIR else ""
         hearer = self._called.get(called.casefold(), called) or other
-        doer = hearer if kind == "request" else speaker
+        doer = hearer if is_request else speaker
         head, comma, tail = words.rpartition(",")
         words = head if comma and called and called in tail else words
-        if not doer or (kind == "request" and self._is_refused(place, doer)):
+        if not doer or (is_request and self.is_refused(place, doer)):
             return None
-        return Nominee(
-            text=text, words=words, start=start, doer=doer, speaker=speaker, hearer=hearer,
-            reading=text,
-        )  # fmt: skip
+        return self._draft(place, words, doer=doer, hearer=hearer, start=start, reading=text)
 
-    def _find_announcement(self, place: int) -> Nominee | None:
+    def _find_announcement(self, place: int) -> Task | None:
         """Find what somebody says that another speaker will do; it is read as that one's own words."""
-        text = self.sentences[place].text
-        announced = _ANNOUNCEMENT.match(text)
+        announced = _ANNOUNCEMENT.match(self.sentences[place].text)
         doer = self._called.get(announced["name"].casefold()) if announced else None
         if announced is None or doer is None:
             return None
-        return Nominee(
-            text=text, words=announced["task"], doer=doer, speaker=self.sentences[place].speaker,
-            hearer=self.listeners[place], reading=f"I will {announced['task']}",
-        )  # fmt: skip
+        words, hearer = announced["task"], self.listeners[place]
+        return self._draft(place, words, doer=doer, hearer=hearer, reading=f"I will {words}")
 
-    def build_task(self, nominee: Nominee, due: Moment | None) -> Task | None:
-        """Return what is to be done as it was said; the whole clause where a pronoun stands in it."""
-        said, due_at = nominee.text, due.at if due else None
-        clause = _CLAUSE_END.split(nominee.words)[0]
+    def _draft(
+        self, place: int, said: str, *, doer: str, reading: str, hearer: str = "", start: int = 0, has_form: bool = True,
+    ) -> Task | None:  # fmt: skip
+        """Return what is to be done in the first clause of what was said, if it says enough."""
+        text, day = self.sentences[place].text, self.days[place]
+        clause = _CLAUSE_END.split(said)[0]
         words = _FILLER.sub("", clause)
-        is_short = len(words.split()) < _MIN_TASK_WORDS and nominee.words != said
-        if is_short or not any(map(is_meaningful, split_words(words))):
+        is_short = len(words.split()) < _MIN_TASK_WORDS and said != text
+        if reading and (is_short or not any(map(is_meaningful, split_words(words)))):
             return None
-        task = Task(words=_shorten(words), doer=nominee.doer, due_at=due_at)
-        if not has_pronoun(words):
-            return task
-        quotation = _shorten(said[nominee.start : said.find(clause, nominee.start) + len(clause)])
-        quotation = drop_relative_days(quotation, mark=" …") if due else quotation
-        return replace(task, description=f"“{quotation}”{self._describe_voices(nominee)}")
-
-    def _describe_voices(self, nominee: Nominee) -> str:
-        """Tell who said something to whom, by the names that are known; the owner is left out."""
-        who, whom = (
-            label if label not in self.own and is_name(label) else ""
-            for label in (nominee.speaker, nominee.hearer)
-        )
-        voices = f"{who} → {whom}".strip() if whom else who
-        return f" ({voices})" if voices else ""
+        quotation = text[start : text.find(clause, start) + len(clause)]
+        return Task(
+            place=place, words=_shorten(words), doer=doer, hearer=hearer, quotation=quotation, reading=reading,
+            has_form=has_form, due_at=day.at if day else None,
+        )  # fmt: skip
 
 
 def read_talk(data: Mapping[str, Any]) -> Talk:
@@ -274,7 +225,9 @@ def read_talk(data: Mapping[str, Any]) -> Talk:
     if "talk" in data:
         talk: Talk = data["talk"]
         return talk
-    return Talk(collect_sentences(data), parse_start(data), data.get("owner_names", ()))
+    _, _, clock = data["started_at"].partition(" ")  # behind the weekday
+    start = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
+    return Talk(collect_sentences(data), start, data.get("owner_names", ()))
 
 
 def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
@@ -283,12 +236,15 @@ def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, s
     The words for that day are left out, unless only they tell one task from another.
     """
     tasks = [*_leave_out_repeated(_find_tasks(talk, meanings))]
-    bare = [drop_relative_days(task.words) if task.due_at else task.words for task in tasks]
+    told = [talk.describe(task) for task in tasks]
+    bare = [
+        capitalise(drop_relative_days(text)) if task.due_at else text
+        for task, text in zip(tasks, told, strict=True)
+    ]
     count = Counter(bare)
-    for task, words in zip(tasks, bare, strict=True):
+    for task, text, shorter in zip(tasks, told, bare, strict=True):
         yield {
-            "description": task.description
-            or (capitalise(words) if count[words] == 1 else task.words),
+            "description": shorter if count[shorter] == 1 else text,
             "due_at": f"{task.due_at:%Y-%m-%d %H:%M}" if task.due_at else None,
             "owner": talk.describe_owner(task.doer),
         }
@@ -296,40 +252,50 @@ def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, s
 
 def extract_events(talk: Talk) -> Iterator[dict[str, str | int]]:
     """Yield statements that name a meeting, a day and an hour; tasks and questions are no events."""
-    for text, when in zip((s.text for s in talk.sentences), talk.days, strict=True):
-        if not (when and when.exact and _MEETING.search(text)) or text.endswith("?"):
-            continue
-        if not any(_match_form(text, kind) for kind in TASKS):
-            title = " ".join(text.rstrip(".!").split()[:10])
-            yield {"title": title, "start": f"{when.at:%Y-%m-%d %H:%M}", "duration": 30}
+    for place, (sentence, day) in enumerate(zip(talk.sentences, talk.days, strict=True)):
+        is_statement = place not in talk.nominees and not sentence.text.endswith("?")
+        if day and day.exact and is_statement and _MEETING.search(sentence.text):
+            title = " ".join(sentence.text.rstrip(".!").split()[:10])
+            yield {"title": title, "start": f"{day.at:%Y-%m-%d %H:%M}", "duration": 30}
 
 
 def _find_tasks(talk: Talk, meanings: Meanings) -> list[Task]:
     tasks: list[Task] = []
-    last_place = 0
-    for place, sentence in enumerate(talk.sentences):
-        is_near = tasks and place - last_place <= _MAX_TO_CORRECTION
-        if is_near and (moved := talk.move(tasks[-1], place)):
+    for place in range(len(talk.sentences)):
+        nominee = talk.nominees.get(place)
+        if tasks and (moved := _move(tasks[-1], talk, place)):
             tasks[-1] = moved
-            continue
-        nominee, day, task = talk.nominees.get(place), talk.days[place], None
-        box = _CHECKBOX.match(sentence.text)
-        if box and not box["mark"].strip():
-            due_at, words = day.at if day else None, _shorten(box["task"])
-            task = Task(words=words, doer=sentence.speaker, is_listed=True, due_at=due_at)
         elif nominee and _is_meant(nominee, meanings):
-            task = talk.build_task(nominee, day)
-        if task:
-            tasks.append(task)
-            last_place = place
+            tasks.append(nominee)
     return tasks
 
 
-def _is_meant(nominee: Nominee, meanings: Meanings) -> bool:
+def _move(task: Task, talk: Talk, place: int) -> Task | None:
+    """Return a task on the day to which a sentence close by moves it ("no, make it Friday"), unless it is refused at once.
+
+    Such a sentence names another day, and nothing else that the task does not name before its next comma.
+    """
+    text, day, old = talk.sentences[place].text, talk.days[place], talk.days[task.place]
+    opening = _CORRECTION.match(text)
+    is_near = place - task.place <= _MAX_TO_CORRECTION
+    if not (day and old and task.due_at and opening and is_near) or talk.is_refused(place):
+        return None
+    before, _, after = text[opening.end() :].lower().replace("’", "'").partition(day.words)
+    rest = before + after.partition(",")[0]
+    if has_negation(rest) or not _list_meanings(rest) <= _list_meanings(task.words):
+        return None
+    due_at = day.at if day.exact else datetime.combine(day.at, task.due_at.timetz())
+    named = rf" *(?:\bon )?{re.escape(old.words)}"
+    return replace(task, words=re.sub(named, "", task.words, flags=re.IGNORECASE), due_at=due_at)
+
+
+def _is_meant(nominee: Task, meanings: Meanings) -> bool:
     """Tell a task from what only sounds like one, by meaning, else by the words of its form."""
     examples = load_examples()
+    if not nominee.reading:
+        return True  # it stands in a list
     if vector := meanings.get(nominee.reading):
-        if _may_deny(nominee.text) and measure_denial(vector) >= MIN_DENIAL:
+        if _may_deny(nominee.reading) and measure_denial(vector) >= MIN_DENIAL:
             return False
         leaning = 2 * examples.table.lean(vector, to=TASKS, against=_NONE) - 1
         return leaning + examples.table.discern(vector, to=TASKS) >= MIN_TASK
@@ -359,31 +325,22 @@ def _may_name(word: str) -> bool:
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
     """Return where the first form of a kind begins, and the words in its open place; those of Japanese are whole."""
-    opening, infix, ending = _compile_forms(kind)
-    found = opening.search(text)
-    if (found is None or found.start()) and infix and (inner := infix.match(text)):
-        return 0, f"{inner[1]} {inner[2]}"
-    if found:
-        return found.start(), found["words"]
-    return (0, text) if ending and ending.search(text) else None
+    found = _compile_forms(kind).search(text)
+    return (found.start(), " ".join(filter(None, found.groups()))) if found else None
 
 
 @cache
-def _compile_forms(
-    kind: Kind,
-) -> tuple[re.Pattern[str], re.Pattern[str] | None, re.Pattern[str] | None]:
+def _compile_forms(kind: Kind) -> re.Pattern[str]:
     """Compile how the examples of a kind open, what stands behind their verb, and how they end."""
     marked = [text for label, text in load_examples().marked if label == kind and "[" in text]
     parts = [re.split(r"[\[\]]", text.lstrip("¿")) for text in marked]
     openings = {each[0].strip(" ,") for each in parts if each[0].strip()}
     infixes = {each[2].strip() for each in parts if len(each) > 3}
     endings = {each[2] for each in parts if not each[0] and len(each) == 3}
-    tail = r"(?:(?<=['’])|,?\s+)(?P<words>.+)"
-    return (
-        re.compile(rf"(?<![\w'’])(?:{_join(openings)}){tail}", re.IGNORECASE),
-        re.compile(rf"(\w+) (?:{_join(infixes)}) (.+)", re.IGNORECASE) if infixes else None,
-        re.compile(rf"(?:{_join(endings)})[。.？?]?$") if endings else None,
-    )
+    forms = [rf"(?<![\w'’])(?:{_join(openings)})(?:(?<=['’])|,?\s+)(.+)"]
+    forms += [rf"^(\w+) (?:{_join(infixes)}) (.+)"] if infixes else []
+    forms += [rf"^(.*(?:{_join(endings)})[。.？?]?)$"] if endings else []
+    return re.compile("|".join(forms), re.IGNORECASE)
 
 
 def _join(texts: set[str]) -> str:
@@ -397,7 +354,7 @@ def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
     words = [frozenset(split_words(task.words.lower())) - _UNTOLD for task in tasks]
     for n, task in enumerate(tasks):
         near = range(max(0, n + 1 - _MAX_APART), min(len(tasks), n + _MAX_APART))
-        if task.is_listed or not any(
+        if not task.reading or not any(
             (words[n] < words[m] or (words[n] == words[m] and n < m))
             and (task.doer, task.due_at or tasks[m].due_at) == (tasks[m].doer, tasks[m].due_at)
             for m in near

@@ -7,15 +7,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from shared.adapters.embedded.offline import answers
-from shared.adapters.embedded.offline.answers import (
-    CONSENT_NEEDED,
-    NEAREST_ONLY,
-    NOTHING_FOUND,
-    SEARCH_DOWN,
-)
+from shared.adapters.embedded.offline.answers import SENTENCES
+from shared.adapters.embedded.offline.finds import parse_results
 from shared.adapters.embedded.offline.intents import read_intent
 from shared.adapters.embedded.offline.planner import Request, plan
-from shared.adapters.embedded.offline.results import parse_results
 from shared.adapters.embedded.offline.speech import split_sentences
 from shared.domain.models.model import ToolSpec
 
@@ -108,13 +103,13 @@ def test_the_text_of_an_app_is_relayed():
 def test_a_call_without_consent_is_reported_in_words_for_people_s1():
     refused = "Error: The owner refused this call. Do not try it again."
 
-    assert answer("Add oat milk.", [("add_a1", refused)]) == CONSENT_NEEDED
+    assert answer("Add oat milk.", [("add_a1", refused)]) == SENTENCES["consent_needed"]
 
 
 def test_an_empty_search_answers_that_nothing_was_found():
     empty = json.dumps({"results": [], "note": "Nothing was found."})
 
-    assert answer("Who is Zoe?", [("search_conversations", empty)]) == NOTHING_FOUND
+    assert answer("Who is Zoe?", [("search_conversations", empty)]) == SENTENCES["nothing_found"]
 
 
 @pytest.mark.parametrize(
@@ -129,14 +124,14 @@ def test_an_empty_search_answers_that_nothing_was_found():
 def test_lines_that_have_at_most_half_of_a_question_are_called_the_nearest(question):
     text = answer(question, [_build_search_result(GARDEN, BUDGET)])
 
-    assert f"{NEAREST_ONLY}\n\n- " in text
+    assert f"{SENTENCES['nearest_only']}\n\n- " in text
     assert "Here is what I found" not in text
 
 
 @pytest.mark.parametrize(
     ("question", "heading"),
     [
-        ("What did I say about skiing last week?", NEAREST_ONLY),
+        ("What did I say about skiing last week?", SENTENCES["nearest_only"]),
         ("What did I say about bulbs last week?", "Here is what I found:"),
     ],
 )
@@ -153,7 +148,9 @@ def test_one_conversation_is_the_nearest_where_no_line_is():
 
     text = answer("Did I ever visit Iceland?", [_build_search_result(*found)])
 
-    assert text == f"{NEAREST_ONLY}\n\n- Garden plans: Anna and Ben plan the garden.[1]"
+    assert (
+        text == f"{SENTENCES['nearest_only']}\n\n- Garden plans: Anna and Ben plan the garden.[1]"
+    )
 
 
 def test_all_that_a_conversation_holds_counts_for_an_answer():
@@ -213,11 +210,11 @@ def test_a_long_line_is_quoted_by_the_sentences_around_the_closest():
 def test_a_failed_search_is_reported_as_failed_not_as_empty_c55():
     failed_search = ("search_conversations", "Error: search is unavailable.")
 
-    assert answer("Who is Zoe?", [failed_search]) == SEARCH_DOWN
+    assert answer("Who is Zoe?", [failed_search]) == SENTENCES["search_down"]
     assert answer(
         "When do the tulips go in?", [_build_search_result(GARDEN), failed_search]
     ).endswith(
-        f"“The tulips go in on Friday. I bought forty bulbs.” Ben: “Fine.”[1]\n\n{SEARCH_DOWN}"
+        f"“The tulips go in on Friday. I bought forty bulbs.” Ben: “Fine.”[1]\n\n{SENTENCES['search_down']}"
     )
 
 
@@ -279,8 +276,7 @@ MOVE = {
 }
 DAY = "Sunday 22 November 2026"
 LAST_TALK = (
-    f"Your latest conversation with Lena was on {DAY}:\n\n"
-    "- Moving to Leipzig: Lena's mother moves.[1]"
+    f"Your latest conversation with Lena:\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
 )
 
 
@@ -322,7 +318,7 @@ def test_the_last_talk_answers_where_a_question_names_nothing_but_a_speaker(ques
 )
 def test_what_nobody_said_is_answered_by_the_nearest_place(question):
     assert plan_next(question, SEARCHED) == []
-    assert answer(question, SEARCHED).startswith(f"{NEAREST_ONLY}\n\n- ")
+    assert answer(question, SEARCHED).startswith(f"{SENTENCES['nearest_only']}\n\n- ")
 
 
 def test_a_name_in_a_script_without_spaces_is_told_by_who_speaks_in_what_was_found():
@@ -402,7 +398,7 @@ def test_a_listed_conversation_has_its_day_where_the_question_is_when():
     listed = _build_search_result({**MOVE, "passages": []}, name="get_conversations")
 
     assert answer("When was my last talk with Lena?", [listed]).endswith(
-        f"{DAY}:\n\n- Moving to Leipzig: Lena's mother moves.[1]"
+        f"\n\n- {DAY}, Moving to Leipzig: Lena's mother moves.[1]"
     )
 
 
@@ -445,7 +441,10 @@ def test_what_is_found_only_at_another_time_is_the_nearest_with_its_day():
 
     text = answer("Which rooms had the flat in March?", [*nothing, _build_search_result(MOVE)])
 
-    assert text == f"{NEAREST_ONLY}\n\n- {DAY}, Lena: “The flat has three rooms.” Me: “Good.”[1]"
+    assert (
+        text
+        == f"{SENTENCES['nearest_only']}\n\n- {DAY}, Lena: “The flat has three rooms.” Me: “Good.”[1]"
+    )
 
 
 @pytest.mark.parametrize("question", ["Did anyone mention the flat?", "Did we discuss the flat?"])

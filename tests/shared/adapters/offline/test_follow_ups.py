@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shared.adapters.embedded.offline.follow_ups import complete
+from shared.adapters.embedded.offline.intents import complete
 from shared.adapters.embedded.offline.offline_model import OfflineModel
 from shared.domain.models.model import (
     AssistantTurn,

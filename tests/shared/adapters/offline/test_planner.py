@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from shared.adapters.embedded.offline import planner
+from shared.adapters.embedded.offline.finds import parse_results
 from shared.adapters.embedded.offline.intents import Reading, read_intent
-from shared.adapters.embedded.offline.results import parse_results
 from shared.domain.models.model import ToolSpec
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.adapters.embedded.offline.calendar import find_coming_span, find_past_span
+from shared.adapters.embedded.offline.calendar import find_span
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 3, 4, 13, 30, tzinfo=BERLIN)  # a Wednesday
@@ -29,7 +29,7 @@ NOW = datetime(2026, 3, 4, 13, 30, tzinfo=BERLIN)  # a Wednesday
     ],
 )
 def test_a_phrase_names_whole_days_that_have_begun(phrase, first, last):
-    span = find_past_span(f"What did Ann say {phrase}?", NOW)
+    span = find_span(f"What did Ann say {phrase}?", NOW, is_past=True)
 
     assert span is not None
     assert (span.start.date(), span.end.date()) == (
@@ -39,7 +39,7 @@ def test_a_phrase_names_whole_days_that_have_begun(phrase, first, last):
 
 
 def test_a_month_that_has_not_begun_is_last_years():
-    span = find_past_span("What happened in December?", NOW)
+    span = find_span("What happened in December?", NOW, is_past=True)
 
     assert span is not None
     assert span.start.date() == date(2025, 12, 1)
@@ -47,7 +47,7 @@ def test_a_month_that_has_not_begun_is_last_years():
 
 @pytest.mark.parametrize("question", ["What did Ann say?", "Who is May?", "the last train"])
 def test_a_question_without_days_names_none(question):
-    assert find_past_span(question, NOW) is None
+    assert find_span(question, NOW, is_past=True) is None
 
 
 @given(
@@ -58,7 +58,7 @@ def test_a_question_without_days_names_none(question):
 )
 def test_past_days_have_begun(now, phrase):
     here = now.replace(tzinfo=BERLIN)
-    span = find_past_span(phrase, here)
+    span = find_span(phrase, here, is_past=True)
 
     assert span is not None
     assert span.start < span.end
@@ -66,7 +66,7 @@ def test_past_days_have_begun(now, phrase):
 
 
 def test_coming_days_are_those_of_the_owner():
-    span = find_coming_span("What is due tomorrow?", NOW)
+    span = find_span("What is due tomorrow?", NOW, is_past=False)
 
     assert span is not None
     assert span.start.isoformat() == "2026-03-05T00:00:00+01:00"

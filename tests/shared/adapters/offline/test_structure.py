@@ -69,7 +69,7 @@ def test_every_transcript_gives_valid_outputs(texts):
     [
         (
             ["So, the kitchen tiles arrived, but two boxes are broken."],
-            "Kitchen tiles arrived, two boxes are broken",
+            "Kitchen tiles arrived",
         ),
         (["Yeah, okay. Well, you know, the board wants the report."], "Board wants the report"),
         (["We paint the shed on Sunday, said Ann.", "Fine."], "Paint the shed on Sunday"),

@@ -70,13 +70,13 @@ def test_what_is_said_most_wins_over_what_is_said_first():
     title = title_of(*talk)
 
     assert "arking garage" in title
-    assert "olar panels" in title or "oof" in title
+    assert "roof" in title
 
 
 def test_no_word_loses_letters():
     title = title_of("Ann: Mum wants a weekend by the sea with her hand luggage.")
 
-    assert title == "Hand luggage, Mum wants a weekend by the sea"
+    assert title == "Hand luggage"
 
 
 @pytest.mark.parametrize("talk", load_talks(), ids=lambda talk: talk.id)
