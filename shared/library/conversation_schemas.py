@@ -340,13 +340,12 @@ class ConversationOut(ConversationSummaryOut):
     dropped_memories: dict[str, int]
 
     @classmethod
-    def of(cls, conversation: Conversation, **others: Any) -> Self:
-        """`others` are the fields of a subclass."""
+    def of(cls, conversation: Conversation, *, with_texts: bool = True, **others: Any) -> Self:
+        """Take in transcript and photos only `with_texts`; `others` are the fields of a subclass."""
         summary = vars(ConversationSummaryOut.model_validate(conversation))
-        segments = build_segments(conversation)
         return cls.model_construct(
-            **summary,
-            transcript_segments=segments,
+            **(summary if with_texts else {**summary, "photos": []}),
+            transcript_segments=build_segments(conversation) if with_texts else [],
             dropped_memories=dict(conversation.dropped_memories),
             **others,
         )

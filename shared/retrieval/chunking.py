@@ -5,6 +5,7 @@ Also called: text splitter.
 
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from shared.domain.conversations.conversation import Segment
@@ -43,10 +44,14 @@ def format_turn(segment: Segment) -> str:
 
     No text begins a line of another speaker, and nobody else is called as the owner is.
     """
-    label = get_speaker_label(segment)
-    if not segment.is_user and _is_like_owner(label):
-        label = f"Speaker {label}"
-    return f"{' '.join(label.split())}: {' '.join(segment.text.split())}"
+    label = OWNER_LABEL if segment.is_user else _write_label(segment.speaker)
+    return f"{label}: {' '.join(segment.text.split())}"
+
+
+@lru_cache
+def _write_label(speaker: str) -> str:
+    label = " ".join(speaker.split())
+    return f"Speaker {label}" if _is_like_owner(label) else label
 
 
 def get_speaker_label(segment: Segment) -> str:

@@ -59,22 +59,26 @@ def estimate_turn_tokens(segment: Segment) -> int:
     return -(-len(format_turn(segment)) // CHARS_PER_TOKEN) + TURN_OVERHEAD_TOKENS
 
 
-def build_excerpts(
-    segments: Sequence[Segment], turns: TurnScores, *, limit: int
-) -> tuple[Passage, ...]:
-    """Show the best turns with their neighbours: at most `limit` passages, best first.
+def choose_excerpts(turns: TurnScores, *, count: int, limit: int) -> list[range]:
+    """Choose the best turns of `count` with their neighbours: at most `limit` stretches, best first.
 
-    Passages that meet become one, where the better one stood.
+    Stretches that meet become one, where the better one stood.
     """
     runs: list[tuple[tuple[float, int], int, int]] = []
     for turn in sorted(turns):
         rank = -turns[turn], turn
-        first, last = _widen(turn, len(segments))
+        first, last = _widen(turn, count)
         if runs and first <= runs[-1][2] + 1:
             better, first, _ = runs.pop()
             rank = min(better, rank)
         runs.append((rank, first, last))
-    return tuple(_build_passage(segments, first, last) for _, first, last in sorted(runs)[:limit])
+    return [range(first, last + 1) for _, first, last in sorted(runs)[:limit]]
+
+
+def build_passage(stretch: range, segments: Iterable[Segment]) -> Passage:
+    """Build a passage of the turns of a stretch."""
+    text = "\n".join(map(format_turn, segments))
+    return Passage(first_segment=stretch[0], last_segment=stretch[-1], text=text)
 
 
 def _rank_turns(transcripts: Sequence[ScoredTranscript]) -> Iterator[tuple[float, int, int]]:
@@ -106,19 +110,14 @@ def _grow_passage(segments: Sequence[Segment], turn: int, *, chars: int) -> Iter
 
 
 def _merge_adjacent(segments: Sequence[Segment], turns: Iterable[int]) -> tuple[Passage, ...]:
-    ranges: list[tuple[int, int]] = []
+    stretches: list[range] = []
     for turn in sorted(turns):
-        if ranges and ranges[-1][1] == turn - 1:
-            ranges[-1] = ranges[-1][0], turn
+        if stretches and stretches[-1].stop == turn:
+            stretches[-1] = range(stretches[-1].start, turn + 1)
         else:
-            ranges.append((turn, turn))
-    return tuple(_build_passage(segments, first, last) for first, last in ranges)
+            stretches.append(range(turn, turn + 1))
+    return tuple(build_passage(each, segments[each.start : each.stop]) for each in stretches)
 
 
 def _widen(turn: int, count: int) -> tuple[int, int]:
     return max(turn - NEIGHBOUR_TURNS, 0), min(turn + NEIGHBOUR_TURNS, count - 1)
-
-
-def _build_passage(segments: Sequence[Segment], first: int, last: int) -> Passage:
-    text = "\n".join(format_turn(segment) for segment in segments[first : last + 1])
-    return Passage(first_segment=first, last_segment=last, text=text)

@@ -21,6 +21,7 @@ _UNSPACED = (
 _INDIC_MARKS = "\u0900-\u0963\u0966-\u0dff"
 _ACCENT_RANGES = "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"  # vowel points too
 _ACCENTS = re.compile(f"[{_ACCENT_RANGES}]")
+_ASCII_WORD = re.compile(r"(?:[0-9A-Za-z]+|['`](?=\w))+")
 _APOSTROPHES = str.maketrans("’‘ʼ`", "''''")
 
 
@@ -70,8 +71,12 @@ def _compile_token() -> re.Pattern[str]:
 
 def find_words(text: str) -> Iterator[tuple[int, int, bool]]:
     """Yield where each word of a text stands as it is written: start, end, and whether its script has spaces."""
+    if text.isascii():  # as most is: this takes half the time
+        for match in _ASCII_WORD.finditer(text):
+            yield *match.span(), True
+        return
     for match in _compile_written_word().finditer(text):
-        yield match.start(), match.end(), match[1] is None
+        yield *match.span(), match[1] is None
 
 
 @cache

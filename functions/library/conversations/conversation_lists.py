@@ -85,18 +85,20 @@ async def _search(
         limit=body.per_page,
         now=deps.clock.now(),
     )
-    hits, terms = result.conversations, collect_terms(body.query)
+    hits, terms, with_texts = (
+        result.conversations,
+        collect_terms(body.query),
+        body.include_transcript,
+    )
     conversations = [hit.conversation for hit in hits]
-    if body.include_transcript:
-        shown = await deps.stores.conversations.load_photos(uid, conversations)
-    else:
-        shown = [conversation.without_texts() for conversation in conversations]
+    if with_texts:
+        conversations = await deps.stores.conversations.load_photos(uid, conversations)
     return ConversationHitsOut(
         items=await run_beside_the_loop(
             conversations,
             lambda: [
-                HitOut.of_hit(conversation, hit=hit, terms=terms)
-                for conversation, hit in zip(shown, hits, strict=True)
+                HitOut.of_hit(hit, conversation, terms=terms, with_texts=with_texts)
+                for hit, conversation in zip(hits, conversations, strict=True)
             ],
         ),
         current_page=body.page,
@@ -126,7 +128,9 @@ async def _list_all(
         now=deps.clock.now(),
     )
     return ConversationHitsOut(
-        items=await run_beside_the_loop(page.items, lambda: list(map(HitOut.of_hit, page.items))),
+        items=await run_beside_the_loop(
+            page.items, lambda: list(map(HitOut.of_listed, page.items))
+        ),
         current_page=body.page,
         total_pages=math.ceil((page.total or 0) / body.per_page),
     )

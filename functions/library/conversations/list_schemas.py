@@ -1,6 +1,6 @@
 """Schemas of lists of conversations: the filters of a page, and a search with its page of hits."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, Self
 
 from pydantic import Field
@@ -10,7 +10,8 @@ from functions.library.conversations.snippets import Piece, cut_snippet
 from functions.library.date_filters import FirstMoment, LastMoment
 from shared.data.conversations.conversation_key import LISTED_STATUSES, ConversationFilter
 from shared.data.search.search import Filters, FoundConversation
-from shared.domain.conversations.conversation import Conversation, LabelledSegment
+from shared.domain.conversations.conversation import Conversation
+from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.ids import FolderId
 from shared.edge.declare.common_schemas import PageQuery
 from shared.edge.declare.schemas import Wire
@@ -90,13 +91,13 @@ class ConversationSearchIn(Wire):
         )
 
 
-class PassageOut(Wire):
+# Passages, pieces and snippets are dictionaries, because a page of hits has hundreds of them.
+
+
+class PassageOut(TypedDict):
     first_segment: int
     last_segment: int
     text: str
-
-
-# Pieces and snippets are dictionaries, because a page of hits has hundreds of them.
 
 
 class PieceOut(TypedDict):
@@ -124,47 +125,72 @@ class HitOut(ConversationOut):
     snippets: list[SnippetOut]
 
     @classmethod
+    def of_listed(cls, conversation: Conversation) -> Self:
+        return cls.of(conversation, score=None, passages=[], snippets=[])
+
+    @classmethod
     def of_hit(
         cls,
+        hit: FoundConversation,
         conversation: Conversation,
         *,
-        hit: FoundConversation | None = None,
-        terms: frozenset[str] = frozenset(),
+        terms: frozenset[str],
+        with_texts: bool,
     ) -> Self:
-        """`terms` are those of the query."""
-        passages = [PassageOut.model_validate(passage) for passage in (hit.passages if hit else ())]
+        """`conversation` is that of the hit, with its photos where texts are shown; `terms` are the query's."""
         return cls.of(
             conversation,
-            score=hit and hit.score,
-            passages=passages,
-            snippets=build_snippets(hit, terms) if hit else [],
+            with_texts=with_texts,
+            score=hit.score,
+            passages=build_passages(hit),
+            snippets=build_snippets(hit, terms),
         )
+
+
+def build_passages(hit: FoundConversation) -> list[PassageOut]:
+    return [
+        PassageOut(first_segment=each.first_segment, last_segment=each.last_segment, text=each.text)
+        for each in hit.passages
+    ]
 
 
 def build_snippets(hit: FoundConversation, terms: frozenset[str]) -> list[SnippetOut]:
     """Cut the best turns around what was searched for; the overview where only that has it."""
     best_turns = sorted(hit.turns, key=lambda turn: (-hit.turns[turn], turn))[:MAX_SNIPPETS]
-    segments = hit.conversation.label_segments(best_turns)
-    found = [
-        (turn, segment, cut_snippet(segment.text, terms))
-        for turn, segment in zip(best_turns, segments, strict=True)
-    ]
-    if snippets := [
-        _to_snippet(pieces, turn, segment) for turn, segment, pieces in found if pieces
-    ]:
+    if snippets := list(_cut_turns(hit.conversation, best_turns, terms)):
         return snippets
     overview = cut_snippet(hit.conversation.structured.overview, terms)
     return [_to_snippet(overview)] if overview else []
 
 
+def _cut_turns(
+    conversation: Conversation, turns: Sequence[int], terms: frozenset[str]
+) -> Iterator[SnippetOut]:
+    numbers = conversation.speaker_numbers
+    for turn, named in zip(turns, conversation.name_segments(turns), strict=True):
+        if pieces := cut_snippet(named.text, terms):
+            yield _to_snippet(
+                pieces,
+                segment=turn,
+                speaker_id=numbers[conversation.transcript_segments[turn].speaker],
+                speaker_name=named.speaker if is_name(named.speaker) else None,
+                is_user=named.is_user,
+            )
+
+
 def _to_snippet(
-    pieces: Sequence[Piece], turn: int | None = None, segment: LabelledSegment | None = None
+    pieces: Sequence[Piece],
+    *,
+    segment: int | None = None,
+    speaker_id: int | None = None,
+    speaker_name: str | None = None,
+    is_user: bool = False,
 ) -> SnippetOut:
     return SnippetOut(
-        segment=turn,
-        speaker_id=segment and segment.speaker_id,
-        speaker_name=segment and segment.speaker_name,
-        is_user=bool(segment and segment.is_user),
+        segment=segment,
+        speaker_id=speaker_id,
+        speaker_name=speaker_name,
+        is_user=is_user,
         pieces=[PieceOut(text=piece.text, is_match=piece.is_match) for piece in pieces],
     )
 

@@ -5,7 +5,6 @@ Also called: highlighting, search highlights.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
 
@@ -35,7 +34,7 @@ def collect_terms(query: str) -> frozenset[str]:
     return frozenset(term for each in parse_query(query).query_terms for term in each.shares)
 
 
-def cut_snippet(text: str, terms: AbstractSet[str]) -> tuple[Piece, ...]:
+def cut_snippet(text: str, terms: frozenset[str]) -> tuple[Piece, ...]:
     """Cut a text around the place where most of the terms stand together; nothing where none does."""
     text = text[:MAX_SCANNED_CHARS]
     spans = list(_find_spans(text, terms))
@@ -47,16 +46,15 @@ def cut_snippet(text: str, terms: AbstractSet[str]) -> tuple[Piece, ...]:
     return tuple(_split(text, start, end, inside))
 
 
-def _find_spans(text: str, terms: AbstractSet[str]) -> Iterator[_Span]:
+def _find_spans(text: str, terms: frozenset[str]) -> Iterator[_Span]:
     for start, end, is_spaced in find_words(text):
         word = text[start:end]
         if not is_spaced:
             yield from _find_in_unspaced(word, start, terms)
             continue
-        for term in _tokenize_word(word):
-            if term in terms:
-                yield start, end, term
-                break
+        word_terms = _tokenize_word(word)
+        if not terms.isdisjoint(word_terms):
+            yield start, end, next(term for term in word_terms if term in terms)
 
 
 def _tokenize_word(word: str) -> Sequence[str]:
@@ -68,7 +66,7 @@ def _tokenize_short(word: str) -> Sequence[str]:
     return tokenize(word)
 
 
-def _find_in_unspaced(run: str, start: int, terms: AbstractSet[str]) -> Iterator[_Span]:
+def _find_in_unspaced(run: str, start: int, terms: frozenset[str]) -> Iterator[_Span]:
     """Find pairs of neighbours, joined where they meet; a single character counts where it is alone."""
     pairs = [at for at, pair in enumerate(map("".join, pairwise(run))) if pair in terms]
     has_pairs = any(len(term) > 1 for term in terms)

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from shared.data.search.library_index import SEARCHED_INDEX_VERSIONS, list_segments
 from shared.data.store.codec import type_adapter
@@ -21,11 +22,10 @@ KEPT = timedelta(minutes=10)
 _NAME_DIGITS = 2
 
 
-@value
-class RankedRow:
+class RankedRow(NamedTuple):
     """A row that was found: its score, higher is closer, and the hash of the content that it was made from.
 
-    `turns` are those that it stands for, none of a summary.
+    `turns` are those that it stands for, none of a summary. A named tuple, because a ranking has hundreds.
     """
 
     score: float
@@ -90,11 +90,8 @@ def _is_searched(hit: Hit) -> bool:
 
 
 def _to_ranked_row(hit: Hit) -> RankedRow:
-    return RankedRow(
-        score=hit.score,
-        content_hash=str(hit.metadata["content_hash"]),
-        turns=tuple(list_segments(hit)) if hit.metadata["kind"] == "chunk" else (),
-    )
+    turns = tuple(list_segments(hit)) if hit.metadata["kind"] == "chunk" else ()
+    return RankedRow(hit.score, str(hit.metadata["content_hash"]), turns)
 
 
 def _hash(search: str) -> str:

@@ -32,7 +32,7 @@ from shared.domain.store.vectors import Filter, Hit, SparseVector
 from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
-from shared.retrieval.packing import Passage, TurnScores, build_excerpts
+from shared.retrieval.packing import Passage, TurnScores, build_passage, choose_excerpts
 from shared.retrieval.query import ParsedQuery, list_name_words, parse_query, rescore
 from shared.retrieval.sparse import build_speaker_vector, person_key
 from shared.retrieval.support import add_support
@@ -82,7 +82,12 @@ class FoundConversation:
     @property
     def passages(self) -> tuple[Passage, ...]:
         """The best passages, best first, for people to read."""
-        return build_excerpts(self.conversation.named_segments, self.turns, limit=MAX_PASSAGES)
+        count = len(self.conversation.transcript_segments)
+        stretches = choose_excerpts(self.turns, count=count, limit=MAX_PASSAGES)
+        return tuple(
+            build_passage(stretch, self.conversation.name_segments(stretch))
+            for stretch in stretches
+        )
 
 
 @value
@@ -446,7 +451,7 @@ def _find_turns(conversation: Conversation, row: RankedRow, query: str) -> Itera
     terms = {term for asked in parse_query(query).query_terms for term in asked.shares}
     for number, segment in enumerate(conversation.transcript_segments):
         if not terms.isdisjoint(tokenize_in(segment.text, conversation.language)):
-            yield replace(row, turns=(number,))
+            yield row._replace(turns=(number,))
 
 
 def _discount_summary(hit: Hit) -> Hit:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, field, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Self
 
 from shared.domain.conversations.attachments import AppResult, Photo
@@ -322,21 +323,21 @@ class Conversation:
     @property
     def named_segments(self) -> tuple[Segment, ...]:
         """The transcript for models and search: speakers by name, as the user or recorder gave it."""
-        segments = self.transcript_segments
+        if not self.speakers and not self.assignments:
+            return self.transcript_segments
+        return tuple(self.name_segments(range(len(self.transcript_segments))))
+
+    def name_segments(self, turns: Iterable[int]) -> Iterator[Segment]:
+        """Yield the named segments at these places of the transcript, counted from 0."""
         speakers = {label: self.call_by_name(who) for label, who in self.speakers.items()}
-        if self.assignments:
-            assigned = {
-                name: self.call_by_name(a.speaker)
-                for a in self.assignments
-                for name in a.segment_ids
-            }
-            return tuple(
-                _apply_speaker(segment, assigned.get(name, speakers.get(segment.speaker)))
-                for name, segment in zip(self.segment_ids, segments, strict=True)
-            )
-        if not speakers:
-            return segments
-        return tuple(_apply_speaker(segment, speakers.get(segment.speaker)) for segment in segments)
+        assigned = {
+            name: self.call_by_name(a.speaker) for a in self.assignments for name in a.segment_ids
+        }
+        ids = self.segment_ids if assigned else ()
+        for turn in turns:
+            segment = self.transcript_segments[turn]
+            speaker = speakers.get(segment.speaker)
+            yield _apply_speaker(segment, assigned.get(ids[turn], speaker) if ids else speaker)
 
     def call_by_name(self, speaker: Speaker) -> Speaker:
         """Return a speaker by the name that they have now, as far as it is known."""
@@ -351,20 +352,13 @@ class Conversation:
     @property
     def labelled_segments(self) -> tuple[LabelledSegment, ...]:
         """The transcript for everyone else: speakers by label, their names beside it."""
-        return tuple(self.label_segments(range(len(self.transcript_segments))))
-
-    def label_segments(self, turns: Iterable[int]) -> Iterator[LabelledSegment]:
-        """Yield the labelled segments at these places of the transcript, counted from 0."""
-        segments, named_segments = self.transcript_segments, self.named_segments
-        numbers = number_speakers(segment.speaker for segment in segments)
+        named_segments, numbers = self.named_segments, self.speaker_numbers
         labels = {name: build_label(number) for name, number in numbers.items()}
         spoken_names = {named.speaker for named in named_segments}
         names = {name: name if is_name(name) else None for name in spoken_names}
-        ids = self.segment_ids
-        for turn in turns:
-            segment, named = segments[turn], named_segments[turn]
-            yield LabelledSegment(
-                ids[turn],
+        return tuple(
+            LabelledSegment(
+                segment_id,
                 segment.text,
                 labels[segment.speaker],
                 numbers[segment.speaker],
@@ -375,11 +369,20 @@ class Conversation:
                 float(segment.end),
                 segment.translations,
             )
+            for segment_id, segment, named in zip(
+                self.segment_ids, self.transcript_segments, named_segments, strict=True
+            )
+        )
+
+    @property
+    def speaker_numbers(self) -> Mapping[str, int]:
+        """The number of each speaker, by what the recorder called them."""
+        return number_speakers(map(attrgetter("speaker"), self.transcript_segments))
 
     def find_recorded_name(self, label: str) -> str | None:
         """Return what the recorder called the speaker of a label, None where there is no such one."""
-        numbers = number_speakers(segment.speaker for segment in self.transcript_segments)
-        return next((name for name, n in numbers.items() if label in (name, build_label(n))), None)
+        numbers = self.speaker_numbers.items()
+        return next((name for name, n in numbers if label in (name, build_label(n))), None)
 
     @property
     def family(self) -> tuple[ConversationId, ...]:

@@ -10,7 +10,8 @@ from shared.retrieval.packing import (
     MAX_PASSAGE_CHARS,
     PASSAGE_SHARE,
     ScoredTranscript,
-    build_excerpts,
+    build_passage,
+    choose_excerpts,
     estimate_turn_tokens,
     pack,
 )
@@ -20,11 +21,13 @@ TALK = [Segment(text=f"t{n}", speaker="Ann", is_user=n % 2 == 0) for n in range(
 
 def build_ranges(*matching_turns: int, limit: int = 9) -> list[tuple[int, int]]:
     turns = {turn: -float(place) for place, turn in enumerate(matching_turns)}
-    return [(p.first_segment, p.last_segment) for p in build_excerpts(TALK, turns, limit=limit)]
+    stretches = choose_excerpts(turns, count=len(TALK), limit=limit)
+    return [(stretch[0], stretch[-1]) for stretch in stretches]
 
 
 def test_an_excerpt_contains_the_neighbouring_turns():
-    [passage] = build_excerpts(TALK, {4: 1.0}, limit=1)
+    [stretch] = choose_excerpts({4: 1.0}, count=len(TALK), limit=1)
+    passage = build_passage(stretch, TALK[3:6])
 
     assert (passage.first_segment, passage.last_segment) == (3, 5)
     assert passage.text == "Ann: t3\nUser: t4\nAnn: t5"
@@ -192,7 +195,7 @@ def test_excerpts_show_each_matching_turn_exactly_once(matching_turns: list[int]
 def test_no_turn_looks_like_two_or_like_the_owners_e3(texts: list[str], speaker: str):
     segments = [Segment(text=f"{text}\nUser: I agree", speaker=speaker) for text in texts]
 
-    [passage] = build_excerpts(segments, dict.fromkeys(range(len(texts)), 1.0), limit=1)
+    passage = build_passage(range(len(texts)), segments)
 
     lines = passage.text.splitlines()
     assert len(lines) == len(texts)

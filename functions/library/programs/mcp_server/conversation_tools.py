@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from functions.library.conversations.list_schemas import PassageOut
+from functions.library.conversations.list_schemas import PassageOut, build_passages
 from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
 from functions.library.programs.listings import (
     ask_for_one_more,
@@ -81,7 +81,7 @@ async def get_conversation_by_id(deps: LibraryDeps, uid: UserId, name: Conversat
 
 def _build_match(hit: Any) -> MatchOut:
     summary = ShortConversationOut.model_validate(hit.conversation)
-    return MatchOut(**dict(summary), passages=list(map(PassageOut.model_validate, hit.passages)))
+    return MatchOut(**dict(summary), passages=build_passages(hit))
 
 
 get_conversation = replace(get_conversation_by_id, name="get_conversation")
