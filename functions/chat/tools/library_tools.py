@@ -48,7 +48,7 @@ SEARCH_DOWN = (
     "that nothing was found."
 )
 MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
-MORE_HITS = "These fit best, and there are more. Do not count them as all."
+MORE_HITS = "There are more that fit as well. Do not count these as all."
 IN_ALL = ", {total} in all"
 NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
 MAX_SPOKEN_OFFSET = 149
@@ -310,7 +310,7 @@ async def _search_conversations(
     )
     notes = [
         *([FILTERS_DROPPED] if search_result.fallback_without_filters else []),
-        *([MORE_HITS] if search_result.total > len(hits) else []),
+        *([MORE_HITS] if search_result.has_more else []),
     ]
     reader = _Reader(zone=zone, language=language, names=profile.all_names)
     return _render_conversations(list(results), reader, note=" ".join(notes) or None)
@@ -333,10 +333,10 @@ async def _get_memories(
 async def _search_memories(
     deps: ChatDeps, uid: UserId, zone: ZoneInfo, arguments: SearchMemories
 ) -> ResultRenderer:
-    search = partial(deps.search.search_memories, uid, arguments.query, limit=arguments.limit)
-    memories = await _search_with_retry(deps, search)
-    telemetry.count(hits=len(memories))
-    return _render_memories(memories, zone)
+    search = partial(deps.search.find_memories, uid, arguments.query, limit=arguments.limit)
+    found = await _search_with_retry(deps, search)
+    telemetry.count(hits=len(found.memories))
+    return _render_memories(found.memories, zone, note=MORE_HITS if found.has_more else None)
 
 
 def _to_filters(arguments: SearchConversations) -> Filters:

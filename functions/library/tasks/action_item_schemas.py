@@ -175,9 +175,10 @@ class ActionItemListOut(Wire):
 
 
 class ActionItemHitsOut(Wire):
-    """Best first."""
+    """Best first; `has_more` where others match, or older ones were not looked through."""
 
     action_items: list[ActionItemOut]
+    has_more: bool
 
 
 class ActionItemsIn(

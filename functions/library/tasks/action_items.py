@@ -138,8 +138,10 @@ async def delete_action_item(deps: LibraryDeps, call: Call) -> None:
     errors=(400, 401, 413, 415, 422),
 )
 async def search_action_items(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> ActionItemHitsOut:
-    items = await deps.stores.action_items.search(call.uid, call.body.query, limit=call.body.limit)
-    return ActionItemHitsOut(action_items=list(map(ActionItemOut.model_validate, items)))
+    found = await deps.stores.action_items.search(call.uid, call.body.query, limit=call.body.limit)
+    return ActionItemHitsOut(
+        action_items=list(map(ActionItemOut.model_validate, found.items)), has_more=found.has_more
+    )
 
 
 async def change_each(

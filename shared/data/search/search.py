@@ -5,7 +5,7 @@ Also called: hybrid search, semantic search, vector search, retrieval-augmented 
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -47,6 +47,8 @@ MAX_RANKED = 50
 OVERFETCH = 10
 """Further candidates, read where some of the best were deleted or edited since."""
 MAX_PASSAGES = 3
+STRONG_SHARE = 0.8
+"""A hit by words whose score is at least this part of the best one's is about as likely what was meant."""
 SUMMARY_WEIGHT = 0.7
 """Weight of a summary beside turns, whose words it has all."""
 
@@ -94,12 +96,30 @@ class FoundConversation:
 class SearchResult:
     """Conversations, best first; with `fallback_without_filters`, of any people and topics.
 
-    `total` is how many were ranked: those on all pages, where pages are asked for, else a number that may be too small.
+    `has_more`: some were left out whose words fit about as well as the best ones'. `total` is how many are on all
+    pages, where pages are asked for.
     """
 
     conversations: list[FoundConversation]
     fallback_without_filters: bool = False
+    has_more: bool = False
     total: int = 0
+
+
+@value
+class FoundMemories:
+    """Memories, best first; `has_more` as of conversations."""
+
+    memories: list[Memory]
+    has_more: bool
+
+
+@value
+class _Ranked:
+    """The rows of a search, and which conversations fit about as well as the best one by their words."""
+
+    rows: RankedRows
+    strong: Container[ConversationId]
 
 
 class Search:
@@ -132,10 +152,15 @@ class Search:
         return (await self._find(uid, query, filters, limit)).conversations
 
     async def _find(self, uid: UserId, query: str, filters: Filters, limit: int) -> SearchResult:
-        rows = await self._rank(uid, query, filters, limit)
-        candidates = await self._load_with_overfetch(uid, query, rows, limit)
+        ranked = await self._rank(uid, query, filters, limit)
+        candidates = await self._load_with_overfetch(uid, query, ranked.rows, limit)
         conversations = await self._complete(uid, candidates, limit)
-        return SearchResult(conversations=conversations, total=len(rows))
+        shown = {found.conversation.id for found in conversations}
+        others = [name for name in [*ranked.rows][limit:] if name not in shown]
+        return SearchResult(
+            conversations=conversations,
+            has_more=any(name in ranked.strong for name in others),
+        )
 
     async def search_page(
         self,
@@ -170,12 +195,12 @@ class Search:
         )
 
     async def _rank_all(self, uid: UserId, query: str, filters: Filters) -> Ranking:
-        rows = await self._rank(uid, query, filters, MAX_RANKED)
+        rows = (await self._rank(uid, query, filters, MAX_RANKED)).rows
         if rows or not (filters.people or filters.topics):
             return Ranking(rows=rows)
         telemetry.add_fields(fallback_without_filters=True)
         others = replace(filters, people=(), topics=())
-        rows = await self._rank(uid, query, others, MAX_RANKED)
+        rows = (await self._rank(uid, query, others, MAX_RANKED)).rows
         return Ranking(rows=rows, fallback_without_filters=True)
 
     async def list_spoken(
@@ -224,7 +249,7 @@ class Search:
             filters = replace(filters, start=datetime.fromtimestamp(least, UTC))
         return hits
 
-    async def _rank(self, uid: UserId, query: str, filters: Filters, limit: int) -> RankedRows:
+    async def _rank(self, uid: UserId, query: str, filters: Filters, limit: int) -> _Ranked:
         """Return the rows of at least `limit` conversations if there are so many, best first.
 
         A greater limit adds conversations behind the others and changes no order.
@@ -249,7 +274,8 @@ class Search:
                 rows = add_support(rows)
             if len(by_words) == MAX_ROWS_PER_QUERY:
                 await self._add_crowded_out(uid, parsed_query, limit, where, rows)
-            return build_ranked_rows(rows)
+            strong = _group_by_conversation(_select_strong(ranked_words))
+            return _Ranked(rows=build_ranked_rows(rows), strong=strong)
 
     async def _query_words(
         self, uid: UserId, query: str, where: Filter
@@ -339,6 +365,10 @@ class Search:
 
     async def search_memories(self, uid: UserId, query: str, *, limit: int) -> list[Memory]:
         """Return memories, best first."""
+        return (await self.find_memories(uid, query, limit=limit)).memories
+
+    async def find_memories(self, uid: UserId, query: str, *, limit: int) -> FoundMemories:
+        """Return memories, best first, and tell whether others fit as well."""
         where = {"kind": {"$eq": "memory"}}
         parsed_query = parse_query(query)
         with open_retrieval("memories"):
@@ -348,11 +378,16 @@ class Search:
                 ),
                 self._dense_vectors.query_nearest(uid, query, limit=limit, where=where),
             )
-        hits = fuse_ranks(rescore(parsed_query, by_words), by_vector)[: limit + OVERFETCH]
-        hashes = {MemoryId(str(h.metadata["memory_id"])): h.metadata["content_hash"] for h in hits}
+        ranked_words = rescore(parsed_query, by_words)
+        hits = fuse_ranks(ranked_words, by_vector)[: limit + OVERFETCH]
+        hashes = {_get_memory_id(h): h.metadata["content_hash"] for h in hits}
         documents = await self._documents.get_many([memory_path(uid, name) for name in hashes])
         memories = load_all(Memory, documents)
-        return [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])][:limit]
+        current = [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])]
+        outdated = hashes.keys() - {memory.id for memory in current}
+        known = outdated | {memory.id for memory in current[:limit]}
+        strong = {_get_memory_id(hit) for hit in _select_strong(ranked_words)}
+        return FoundMemories(memories=current[:limit], has_more=not strong <= known)
 
     async def measure_nearness(
         self, uid: UserId, texts: Sequence[str], passages: Sequence[str]
@@ -400,6 +435,10 @@ def _is_up_to_date(memory: Memory, indexed_hash: object) -> bool:
     return memory.is_current and memory_hash(memory) == indexed_hash
 
 
+def _get_memory_id(hit: Hit) -> MemoryId:
+    return MemoryId(str(hit.metadata["memory_id"]))
+
+
 def _get_start(hit: Hit) -> int:
     return int(str(hit.metadata["created_at"]))
 
@@ -416,6 +455,10 @@ def _build_time_filter(filters: Filters) -> Filter:
 def _rank_by_words(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
     return sorted(weighted_hits, key=lambda hit: -hit.score)
+
+
+def _select_strong(by_words: Sequence[Hit]) -> list[Hit]:
+    return [hit for hit in by_words if hit.score >= STRONG_SHARE * by_words[0].score]
 
 
 def _add_found_turns(windows: Sequence[Hit], by_words: Sequence[Hit]) -> list[Hit]:

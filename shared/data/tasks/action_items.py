@@ -48,6 +48,14 @@ class ActionItemFilter:
         return tuple(Where(*condition) for condition in conditions if condition[2] is not None)
 
 
+@value
+class FoundItems:
+    """Items that were found; `has_more` where others match, or older ones were not looked through."""
+
+    items: list[ActionItem]
+    has_more: bool
+
+
 class ActionItems(DerivedRecords[ActionItem]):
     """A user's action items."""
 
@@ -189,17 +197,26 @@ class ActionItems(DerivedRecords[ActionItem]):
 
         return await self._documents.transaction(work)
 
+    async def count_owned(
+        self, uid: UserId, owners: Container[TaskOwner], *, where: Sequence[Where] = ()
+    ) -> int:
+        """Count what list_owned_page() lists in all."""
+        query = replace(self._build_filtered_query(uid, 0, where), limit=None)
+        return await self._count_owned(owners, query)
+
     async def search(
         self, uid: UserId, query: str, *, limit: int, owners: Container[TaskOwner] = ("me",)
-    ) -> list[ActionItem]:
-        """Return items that share words with `query`, most shared words first, then the newest."""
+    ) -> FoundItems:
+        """Find items that share words with `query`, most shared words first, then the newest."""
         query_terms = set(tokenize(query))
-        items = await self.list_newest(uid, limit=MAX_SEARCHED)
+        newest = await self.list_newest(uid, limit=MAX_SEARCHED + 1)
+        items = newest[:MAX_SEARCHED]
         shared_counts = {
             item.id: len(query_terms.intersection(tokenize(item.description))) for item in items
         }
         matches = [item for item in items if shared_counts[item.id] and item.owner in owners]
-        return sorted(matches, key=lambda item: -shared_counts[item.id])[:limit]
+        best = sorted(matches, key=lambda item: -shared_counts[item.id])[:limit]
+        return FoundItems(items=best, has_more=len(matches) > len(best) or len(newest) > len(items))
 
     async def build_follow_ups(
         self, tx: Transaction, uid: UserId, before: ActionItem, after: ActionItem

@@ -307,6 +307,28 @@ async def test_a_search_that_shows_the_best_alone_says_so_p4(world: ChatFixture)
     assert (len(whole["results"]), whole.get("note")) == (3, None)
 
 
+async def test_a_search_that_leaves_out_what_fits_worse_does_not_say_so_p4(
+    world: ChatFixture,
+) -> None:
+    others = [build_conversation(n, "A keel.") for n in range(3)]
+    await store_conversations(world, ADA, build_conversation(4, "A keel of oak."), *others)
+
+    best = await call_tool(world, "search_conversations", query="oak keel", limit=1)
+
+    assert [result["conversation_id"] for result in best["results"]] == ["c004"]
+    assert "note" not in best
+
+
+async def test_a_search_of_memories_says_whether_others_fit_as_well_p4(
+    library: ChatFixture,
+) -> None:
+    alike = await call_tool(library, "search_memories", query="ada", limit=2)
+    single = await call_tool(library, "search_memories", query="boat3", limit=2)
+
+    assert (len(alike["memories"]), alike["note"]) == (2, MORE_HITS)
+    assert "note" not in single
+
+
 async def test_a_search_without_hits_returns_a_note_p13(world: ChatFixture) -> None:
     answer = await call_tool(world, "search_conversations", query="plan", people=["Zoe"])
 

@@ -60,7 +60,7 @@ async def search_conversations(
     result = await deps.search.search_with_fallback(
         uid, search.query, filters=filters, limit=search.limit
     )
-    more = {"more": True} if result.total > len(result.conversations) else {}
+    more = {"more": True} if result.has_more else {}
     return {**more, "conversations": [_build_match(hit) for hit in result.conversations]}
 
 

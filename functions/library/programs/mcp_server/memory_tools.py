@@ -46,8 +46,9 @@ async def get_memories(deps: LibraryDeps, uid: UserId, filters: MemoriesFilter) 
 
 @tool("read", "Find facts about the owner, best first.")
 async def search_memories(deps: LibraryDeps, uid: UserId, search: LibrarySearchIn) -> Result:
-    found = await call_route(deps, uid, memories.search_memories, body=dict(search))
-    return {"memories": list(map(ShortMemoryOut.model_validate, found))}
+    found = await deps.search.find_memories(uid, search.query, limit=search.limit)
+    more = {"more": True} if found.has_more else {}
+    return {**more, "memories": list(map(ShortMemoryOut.model_validate, found.memories))}
 
 
 @tool("write", "Remember a fact about the owner, in one sentence.")

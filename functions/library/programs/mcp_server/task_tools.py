@@ -1,10 +1,11 @@
 """Task tools: what the owner wants done."""
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
-from functions.library.programs.mcp_server.library_tool import Result, tool
+from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
 from functions.library.programs.program_schemas import Offset, ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.schemas import LibrarySearchIn
@@ -13,7 +14,9 @@ from functions.library.tasks.action_item_schemas import (
     ActionItemContentIn,
     ActionItemOut,
     OwnerFilter,
+    list_owners,
 )
+from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import ClientId
@@ -44,16 +47,22 @@ class TaskCompletion(TaskName):
 
 @tool("read", "List what the owner wants done, newest first.")
 async def get_action_items(deps: LibraryDeps, uid: UserId, filters: TasksFilter) -> Result:
-    query = filters.model_dump(exclude_none=True)
+    query = {**filters.model_dump(exclude_none=True), "limit": filters.limit + 1}
     page = await call_route(deps, uid, action_items.list_action_items, query=query)
-    rest = {"more": True, "next_offset": filters.offset + filters.limit} if page.has_more else {}
-    return {**rest, "action_items": list(map(ProgramTaskOut.model_validate, page.action_items))}
+    shown = list(map(ProgramTaskOut.model_validate, page.action_items))
+    return await build_page("action_items", shown, filters, partial(_count, deps, uid, filters))
+
+
+async def _count(deps: LibraryDeps, uid: UserId, filters: TasksFilter) -> int:
+    where = ActionItemFilter(completed=filters.completed).to_where()
+    return await deps.stores.action_items.count_owned(uid, list_owners(filters.owner), where=where)
 
 
 @tool("read", "Find what the owner wants done, best first.")
 async def search_action_items(deps: LibraryDeps, uid: UserId, search: LibrarySearchIn) -> Result:
     found = await call_route(deps, uid, action_items.search_action_items, body=dict(search))
-    return {"action_items": list(map(ProgramTaskOut.model_validate, found.action_items))}
+    more = {"more": True} if found.has_more else {}
+    return {**more, "action_items": list(map(ProgramTaskOut.model_validate, found.action_items))}
 
 
 @tool("write", "Write down something that the owner wants done.")

@@ -33,15 +33,15 @@ async def deps(world: ProcessingFixture, database: Any) -> LibraryDeps:
 
 
 @pytest.mark.parametrize(
-    ("tool", "noun", "in_all"),
+    ("tool", "noun"),
     [
-        ("get_conversations", "conversations", {"total": COUNT}),
-        ("get_memories", "memories", {"total": COUNT}),
-        ("get_action_items", "action_items", {}),
+        ("get_conversations", "conversations"),
+        ("get_memories", "memories"),
+        ("get_action_items", "action_items"),
     ],
 )
 async def test_a_list_says_where_it_goes_on_until_its_end_e2(
-    deps: LibraryDeps, tool: str, noun: str, in_all: dict[str, int]
+    deps: LibraryDeps, tool: str, noun: str
 ) -> None:
     pages: list[dict[str, Any]] = []
     offset: int | None = 0
@@ -52,8 +52,8 @@ async def test_a_list_says_where_it_goes_on_until_its_end_e2(
 
     rests = [{key: page[key] for key in page if key != noun} for page in pages]
     assert rests == [
-        {"more": True, "next_offset": 3, **in_all},
-        {"more": True, "next_offset": 6, **in_all},
+        {"more": True, "next_offset": 3, "total": COUNT},
+        {"more": True, "next_offset": 6, "total": COUNT},
         {},
     ]
     ids = [item["id"] for page in pages for item in page[noun]]
@@ -70,12 +70,35 @@ async def test_a_list_by_category_counts_none_of_the_others_e2(deps: LibraryDeps
     assert none == {"conversations": []}
 
 
-async def test_a_search_says_that_there_are_more_e2(deps: LibraryDeps) -> None:
-    some = await call(deps, "search_conversations", query="oak", limit=3)
-    all_of_them = await call(deps, "search_conversations", query="oak", limit=COUNT + 1)
+async def test_a_list_of_tasks_counts_those_that_were_asked_for_alone_e2(deps: LibraryDeps) -> None:
+    await call(deps, "create_action_item", description="Sell the boat", completed=True)
+    for n in range(2):
+        created = await call(deps, "create_action_item", description=f"Sail boat {n}")
+        name = created["action_item"]["id"]
+        await call(deps, "update_action_item", action_item_id=name, owner_name="Ann")
 
-    assert (some["more"], len(some["conversations"])) == (True, 3)
-    assert (list(all_of_them), len(all_of_them["conversations"])) == (["conversations"], COUNT)
+    open_tasks = await call(deps, "get_action_items", completed=False, limit=1)
+    of_others = await call(deps, "get_action_items", owner="others", limit=1)
+
+    assert (open_tasks["total"], of_others["total"]) == (COUNT, 2)
+
+
+@pytest.mark.parametrize(
+    ("tool", "noun", "query"),
+    [
+        ("search_conversations", "conversations", "oak"),
+        ("search_memories", "memories", "boat"),
+        ("search_action_items", "action_items", "boat"),
+    ],
+)
+async def test_a_search_says_that_there_are_more_e2(
+    deps: LibraryDeps, tool: str, noun: str, query: str
+) -> None:
+    some = await call(deps, tool, query=query, limit=3)
+    all_of_them = await call(deps, tool, query=query, limit=COUNT + 1)
+
+    assert (some["more"], len(some[noun])) == (True, 3)
+    assert (list(all_of_them), len(all_of_them[noun])) == ([noun], COUNT)
 
 
 async def test_a_list_that_is_cut_still_says_that_there_is_more_e2(deps: LibraryDeps) -> None:
