@@ -2439,6 +2439,7 @@ class FunctionsProcessConversationDaysSummarySchemasDecisionOut(TypedDict):
 
 class ActionItemHitsOut(TypedDict):
     action_items: list[ActionItemOut]
+    has_more: bool
 
 
 class ActionItemListOut(TypedDict):

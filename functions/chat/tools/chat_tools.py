@@ -27,6 +27,8 @@ MAX_PAGES = 20
 MAX_HITS = 10
 MAX_QUOTED_CHARS = 600
 """A longer message is quoted around the first of the words."""
+MORE_HITS = "There are more that fit as well. Do not count these as all."
+NOT_ALL_READ = f"Only the newest {PAGE_SIZE * MAX_PAGES:,} messages were looked through."
 NOTHING_FOUND = "Nothing was found."
 
 
@@ -79,16 +81,21 @@ async def _search_chats(
         page = await deps.stores.messages.list_page(uid, limit=PAGE_SIZE, after=cursor)
         found = await to_thread.run_sync(_merge_best, found, page.items, wanted)
         cursor = page.next
-        is_enough = len(found) == MAX_HITS and all(f.words == len(wanted) for f in found)
+        is_enough = len(found) > MAX_HITS and all(f.words == len(wanted) for f in found)
         if cursor is None or is_enough:
             break
-    return _render([each.message for each in found], wanted, zone)
+    has_more = len(found) > MAX_HITS and found[-1].words == found[0].words
+    notes = [
+        *([MORE_HITS] if has_more else []),
+        *([NOT_ALL_READ] if cursor is not None and not is_enough else []),
+    ]
+    return _render([each.message for each in found[:MAX_HITS]], wanted, zone, notes)
 
 
 def _merge_best(
     found: Sequence[FoundMessage], messages: Sequence[Message], wanted: Sequence[WantedWord]
 ) -> list[FoundMessage]:
-    """Keep the messages with most of the wanted words, at least half of them; of equals the newest.
+    """Keep the messages with most of the wanted words, at least half of them; of equals the newest; one more than is shown.
 
     Of an answer, what its model wrote.
     """
@@ -98,12 +105,15 @@ def _merge_best(
     )
     matching = (each for each in new if each.words * 2 >= len(wanted) and each.words)
     return heapq.nlargest(
-        MAX_HITS, [*found, *matching], key=lambda f: (f.words, f.message.position)
+        MAX_HITS + 1, [*found, *matching], key=lambda f: (f.words, f.message.position)
     )
 
 
 def _render(
-    messages: Sequence[Message], wanted: Sequence[WantedWord], zone: ZoneInfo
+    messages: Sequence[Message],
+    wanted: Sequence[WantedWord],
+    zone: ZoneInfo,
+    notes: Sequence[str],
 ) -> ResultRenderer:
     rows = [
         {
@@ -115,7 +125,8 @@ def _render(
         }
         for message in messages
     ]
-    text = json.dumps({"messages": rows}, ensure_ascii=False)
+    note = {"note": " ".join(notes)} if notes else {}
+    text = json.dumps({"messages": rows, **note}, ensure_ascii=False)
     shown = [
         f"- {message.created_at.astimezone(zone):%Y-%m-%d}: {row['text']}"
         for message, row in zip(messages, rows, strict=True)

@@ -5,6 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from functions.chat.tools.chat_tools import MAX_HITS, MORE_HITS
 from shared.domain.chats.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.models.model import ToolResult
@@ -34,14 +37,18 @@ async def store(world: ChatFixture, *texts: str, uid: UserId = ADA, **fields: An
 
 
 async def search(world: ChatFixture, query: str) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = (await call_search(world, query)).get("messages", [])
+    return found
+
+
+async def call_search(world: ChatFixture, query: str) -> dict[str, Any]:
     call = script_calls(("search_chats", {"query": query}))
     with ScriptedModel(call, script_answer("You did.")) as model:
         await ask(world.deps(model), {"text": "Remember?"})
     [result] = [m.text for m in model.calls[1].messages if isinstance(m, ToolResult)]
     if "messages" not in result:
-        return []
-    body = result[result.index("{") : result.rindex("}") + 1]
-    found: list[dict[str, str]] = json.loads(body)["messages"]
+        return {}
+    found: dict[str, Any] = json.loads(result[result.index("{") : result.rindex("}") + 1])
     return found
 
 
@@ -54,6 +61,17 @@ async def test_an_old_fact_is_found_and_put_back_with_its_message_m125(world: Ch
     assert (found["id"], found["chat"], found["from"]) == ("ada-0", "old", "User")
     assert found["text"] == "My locker has the number 4711"
     assert found["at"].startswith("2025-03-02T12:00")
+
+
+@pytest.mark.parametrize(("query", "note"), [("red boat", MORE_HITS), ("boat at sea", None)])
+async def test_a_search_says_whether_other_messages_fit_as_well_m125(
+    world: ChatFixture, query: str, note: str | None
+) -> None:
+    await store(world, *["red boat"] * (MAX_HITS + 1), "red boat at sea")
+
+    found = await call_search(world, query)
+
+    assert (found["messages"][0]["text"], found.get("note")) == ("red boat at sea", note)
 
 
 async def test_most_words_come_first_and_of_equals_the_newest_m125(world: ChatFixture) -> None:
