@@ -69,8 +69,13 @@ class Documents(Protocol):
 
     async def get(self, path: str) -> Document | None: ...
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        """Read in one round trip; answers come in the order of the paths."""
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
+        """Read in one round trip; answers come in the order of the paths.
+
+        `known` are versions by path that the caller holds: a document that still has that one may come without fields.
+        """
 
     async def query(self, query: Query) -> list[Document]:
         """Raises Invalid for a shape that no index of infra/firestore.indexes.json serves."""

@@ -479,8 +479,10 @@ class CountingDocuments:
     async def get(self, path: str) -> Document | None:
         return await self._count_read(self._documents.get(path))
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        return await self._count_read(self._documents.get_many(paths))
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
+        return await self._count_read(self._documents.get_many(paths, known=known))
 
     async def query(self, query: Query) -> list[Document]:
         return await self._count_read(self._documents.query(query))

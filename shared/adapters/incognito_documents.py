@@ -1,6 +1,6 @@
 """Documents of which those of incognito chats stay in the memory of the process."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -34,10 +34,12 @@ class IncognitoDocuments:
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
         kept_apart = [path for path in paths if _is_apart(path)]
         if not kept_apart:
-            return await self._documents.get_many(paths)
+            return await self._documents.get_many(paths, known=known)
         stored = [path for path in paths if not _is_apart(path)]
         found = dict(zip(kept_apart, await self._memory.get_many(kept_apart), strict=True))
         if stored:

@@ -3,7 +3,7 @@
 Also called: billed reads, database metrics.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from shared import telemetry
@@ -28,9 +28,11 @@ class MeteredDocuments:
         telemetry.count(reads=1)
         return await self._documents.get(path)
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
         telemetry.count(reads=len(paths))
-        return await self._documents.get_many(paths)
+        return await self._documents.get_many(paths, known=known)
 
     async def query(self, query: Query) -> list[Document]:
         documents = await self._documents.query(query)

@@ -1,6 +1,6 @@
 """Documents of which conversations may be in Omi's form: read as ours, and written so where that is wanted."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,8 +24,11 @@ class OmiDocuments:
     async def get(self, path: str) -> Document | None:
         return _read(self._form, await self._documents.get(path))
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
-        return [_read(self._form, found) for found in await self._documents.get_many(paths)]
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
+        stored = await self._documents.get_many(paths, known=known)
+        return [_read(self._form, found) for found in stored]
 
     async def query(self, query: Query) -> list[Document]:
         """Ask also for the marks of Omi's form where fields are asked for that it may have written."""

@@ -61,7 +61,9 @@ class SealedDocuments:
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
         stored = await self._documents.get_many([_place(path) for path in paths])
         return [await self._open(path, found) for path, found in zip(paths, stored, strict=True)]
 

@@ -124,6 +124,19 @@ async def test_get_many_keeps_the_order_of_the_paths(documents: Documents):
     assert await documents.get_many([]) == []
 
 
+async def test_a_document_that_changed_since_a_known_version_comes_whole(documents: Documents):
+    await store_notes(documents, {"a": {"n": 1}, "b": {"n": 2}})
+    paths = [f"{NOTES}/a", f"{NOTES}/b"]
+    read = [document for document in await documents.get_many(paths) if document]
+    known = {document.path: document.version for document in read}
+    await documents.write(Update(paths[1], {"n": 3}))
+
+    [same, changed] = await documents.get_many(paths, known=known)
+
+    assert same
+    assert (same.version, changed and changed.fields) == (known[paths[0]], {"n": 3})
+
+
 async def test_a_transaction_may_read_and_write_nothing(documents: Documents):
     async def work(transaction: Transaction) -> list[Document | None]:
         stored_documents = await transaction.get_many([])

@@ -94,7 +94,9 @@ class FirestoreDocuments:
     async def get(self, path: str) -> Document | None:
         return (await self.get_many([path]))[0]
 
-    async def get_many(self, paths: Sequence[str]) -> list[Document | None]:
+    async def get_many(
+        self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+    ) -> list[Document | None]:
         return await _get_many(self._client, paths, self._build_observer())
 
     async def query(self, query: Query) -> list[Document]:

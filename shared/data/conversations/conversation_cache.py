@@ -4,12 +4,13 @@ Also called: LRU cache, caching.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from shared.data.store.codec import load_all
 from shared.domain.conversations.conversation import Conversation, content_hash, transcript_hash
 from shared.domain.store.documents import Document
 from shared.domain.value import value
+from shared.ports import Documents
 
 MAX_CACHED_CHARS = 10_000_000
 SEGMENT_OVERHEAD_CHARS = 300
@@ -43,15 +44,33 @@ class ConversationCache:
     def __len__(self) -> int:
         return len(self._entries)
 
+    async def load_all(
+        self, documents: Documents, paths: Sequence[str]
+    ) -> list[CachedConversation]:
+        """Read the conversations that exist and can be decoded, without the texts of those that are held."""
+        held = {path: self._entries[path] for path in paths if path in self._entries}
+        versions = {path: entry.version for path, entry in held.items()}
+        return self._decode_all(await documents.get_many(paths, known=versions), held)
+
     def decode_all(self, documents: Sequence[Document | None]) -> list[CachedConversation]:
         """Return the conversations of documents that exist and can be decoded."""
-        return [entry for document in documents if document for entry in self._decode(document)]
+        return self._decode_all(documents, self._entries)
 
-    def _decode(self, document: Document) -> list[CachedConversation]:
-        stored_entry = self._entries.get(document.path)
-        if stored_entry is not None and stored_entry.version == document.version:
-            self._entries.move_to_end(document.path)
-            return [stored_entry]
+    def _decode_all(
+        self, documents: Iterable[Document | None], held: Mapping[str, CachedConversation]
+    ) -> list[CachedConversation]:
+        return [
+            entry for document in documents if document for entry in self._decode(document, held)
+        ]
+
+    def _decode(
+        self, document: Document, held: Mapping[str, CachedConversation]
+    ) -> list[CachedConversation]:
+        held_entry = held.get(document.path)
+        if held_entry is not None and held_entry.version == document.version:
+            if document.path in self._entries:  # others may have evicted it meanwhile
+                self._entries.move_to_end(document.path)
+            return [held_entry]
         self._evict(document.path)
         new_entries = [
             CachedConversation(

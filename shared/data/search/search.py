@@ -414,7 +414,7 @@ class Search:
         ids: Sequence[ConversationId],
     ) -> list[_Candidate]:
         paths = [conversation_path(uid, name) for name in ids]
-        entries = self._cache.decode_all(await self._documents.get_many(paths))
+        entries = await self._cache.load_all(self._documents, paths)
         return [
             (entry.conversation, current_rows)
             for entry in entries

@@ -1,7 +1,9 @@
 """Conversation cache: each version is decoded once."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from shared.data.conversations.conversation_cache import SEGMENT_OVERHEAD_CHARS, ConversationCache
 from shared.data.store.codec import dump
@@ -35,6 +37,26 @@ def test_a_version_is_decoded_once():
     assert first.conversation == talk("c1")
     assert first.content_hash == content_hash(talk("c1"))
     assert second is first
+
+
+class EvictingDocuments:
+    """Documents during whose reading another request takes the place in the cache."""
+
+    def __init__(self, cache: ConversationCache) -> None:
+        self._cache = cache
+
+    async def get_many(self, paths: Sequence[str], *, known: Mapping[str, str]) -> list[Document]:
+        self._cache.decode_all([document(talk("c2", "Eve " * 300))])
+        return [Document(path=path, fields={}, version=known[path]) for path in paths]
+
+
+async def test_a_version_that_is_held_is_not_read_again_even_if_it_is_evicted_meanwhile():
+    cache = ConversationCache(max_chars=SEGMENT_OVERHEAD_CHARS + 1_200)
+    [held] = cache.decode_all([document(talk("c1"))])
+    documents: Any = EvictingDocuments(cache)
+
+    assert await cache.load_all(documents, [document(talk("c1")).path]) == [held]
+    assert len(cache) == 1
 
 
 def test_a_new_version_is_decoded_again():
