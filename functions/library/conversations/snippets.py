@@ -52,13 +52,10 @@ def _find_spans(text: str, terms: frozenset[str]) -> Iterator[_Span]:
         if not is_spaced:
             yield from _find_in_unspaced(word, start, terms)
             continue
-        word_terms = _tokenize_word(word)
+        is_short = len(word) <= MAX_STEMMED_CHARS
+        word_terms = _tokenize_short(word) if is_short else tokenize(word)
         if not terms.isdisjoint(word_terms):
             yield start, end, next(term for term in word_terms if term in terms)
-
-
-def _tokenize_word(word: str) -> Sequence[str]:
-    return tokenize(word) if len(word) > MAX_STEMMED_CHARS else _tokenize_short(word)
 
 
 @lru_cache(maxsize=MAX_CACHED_WORDS)

@@ -17,6 +17,7 @@ from functions.library.memories.memory_schemas import (
     VisibilityQuery,
 )
 from functions.library.schemas import LibrarySearchIn
+from shared.data.store.paging import format_cursor
 from shared.domain.conversations.derived_ids import build_derived_id
 from shared.domain.ids import UserId
 from shared.domain.memories.memory import Memory
@@ -53,12 +54,15 @@ async def list_memories(
 async def _list_by_offset(
     deps: LibraryDeps, uid: UserId, *, offset: int, limit: int
 ) -> list[MemoryOut] | Response:
-    """Answer the first 5,000 at once, and none beyond them: skipped ones are read too."""
+    """Answer the first 5,000 at once, and none beyond them: skipped ones are read too. A cursor leads on."""
     count = min(limit, MAX_LISTED_MEMORIES - offset) if offset else MAX_LISTED_MEMORIES
     if count <= 0:
         return []
-    memories = await deps.stores.memories.list_newest(uid, limit=count, offset=offset)
-    return await _build_list_response(uid, memories, None)
+    memories = await deps.stores.memories.list_newest(uid, limit=count + 1, offset=offset)
+    shown = memories[:count]
+    has_more = len(memories) > count
+    cursor = format_cursor((shown[-1].created_at, shown[-1].id)) if has_more else None
+    return await _build_list_response(uid, shown, cursor)
 
 
 @route("POST", "/v3/memories", "Write down a fact", errors=(400, 401, 409, 413, 415, 422))

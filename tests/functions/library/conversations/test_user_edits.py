@@ -159,6 +159,20 @@ async def test_a_task_of_the_user_is_created_changed_completed_and_found(alice):
     assert [hit["id"] for hit in result["action_items"]] == ["call"]
 
 
+async def test_memories_by_offset_say_where_they_go_on_e2(alice):
+    for n in range(4):
+        await alice.post("/v3/memories", json={"id": f"m{n}", "content": f"Fact {n}"})
+
+    by_offset = await alice.get("/v3/memories", params={"offset": 1, "limit": 2})
+    cursor = by_offset.headers["x-next-cursor"]
+    rest = await alice.get("/v3/memories", params={"cursor": cursor})
+    whole = await alice.get("/v3/memories", params={"offset": 0})
+
+    ids = {page: [memory["id"] for memory in page.json()] for page in (by_offset, rest, whole)}
+    assert ids[by_offset] + ids[rest] == ids[whole][1:]
+    assert "x-next-cursor" not in {*rest.headers, *whole.headers}
+
+
 async def test_pages_follow_their_cursor_to_the_end(alice):
     for n in range(5):
         await alice.post("/v3/memories", json={"id": f"m{n}", "content": f"Fact {n}"})
