@@ -403,9 +403,11 @@ async def test_a_turn_reads_embeds_in_its_second_round_m116(notes: ChatFixture) 
         def __getattr__(self, name: str) -> Any:
             return getattr(notes.documents, name)
 
-        async def get_many(self, paths: Sequence[str]) -> Any:
+        async def get_many(
+            self, paths: Sequence[str], *, known: Mapping[str, str] | None = None
+        ) -> Any:
             reads.append(paths)
-            return await notes.documents.get_many(paths)
+            return await notes.documents.get_many(paths, known=known)
 
     await ask(replace(notes, documents=Counting()), script_answer("Yes."), text="Sure?")
 
