@@ -57,8 +57,14 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     forms = dict.fromkeys((text, undated, drop_hours(undated)))
     if exact := next(filter(None, map(_match_request, forms)), None):
         return exact
+    if not _has_words(text):
+        vector = None
     shares = examples.table.weigh(vector) if vector is not None else {}
-    if vector is not None and examples.table.discern(vector, to=REQUESTS) >= MIN_REQUEST:
+    if (
+        vector is not None
+        and not _is_question(text)
+        and examples.table.discern(vector, to=REQUESTS) >= MIN_REQUEST
+    ):
         return Reading(intent=max(REQUESTS, key=shares.__getitem__))
     form, varying = examples.match(text, _QUESTIONS)
     if form and (varying[:1].isupper() or not form.is_open):
@@ -69,6 +75,16 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
         intent = intent if likeness >= MIN_LIKENESS else None
     known = intent if intent in _QUESTIONS else "search"
     return Reading(intent=known, object=examples.match(text, (known,))[1])
+
+
+def _has_words(text: str) -> bool:
+    """Tell more than a single word, whose vector says little, where words stand apart."""
+    return len(text.split()) > 1 or not text.isascii()
+
+
+def _is_question(text: str) -> bool:
+    """Tell what changes nothing in any case; a request may be a question if it opens politely."""
+    return text.rstrip().endswith(("?", "？")) and not _POLITE.match(text)
 
 
 def _match_request(text: str) -> Reading | None:

