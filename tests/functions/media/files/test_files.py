@@ -81,9 +81,9 @@ async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
         ("plan_html", b"<html><p>Keel<script>x()</script>", "text/html", ["Keel"]),
         (
             "plan_rtf",
-            rb"{\rtf1\ansi The \b keel\b0\par Oak \'fc.}",
+            rb"{\rtf1\ansi The \b keel\b0\par Oak \'fc \u-10179 ?\u-8704 ?.}",
             "application/rtf",
-            ["The keel\nOak ü."],
+            ["The keel\nOak ü 😀."],
         ),
         ("plan_txt", b"Keel", "text/plain", ["Keel"]),
         ("wrong_txt", build_pdf("The keel"), "application/pdf", ["The keel"]),
