@@ -182,6 +182,7 @@ def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
         "2010 2018 2016 2015, 2010|2018|2016|2015",
         "the token CLOUD_SDK_USER_ACCESS_TOKEN_COMMAND, verification_code_length = 128",
         "exit code 137, my code has 3000 lines, your code will be reviewed in 2026",
+        "- change the PIN\n- 1500 g flour, * new passport\n* 20241203 dentist\n1. new password\n2. `make users`",
         "DE89 3704 0044 0532 0130 02",
         "54362315-A, 36574261808",
         "52.520008, 13.404954, 0.123456789",
