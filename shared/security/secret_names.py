@@ -95,8 +95,8 @@ def build_link_form() -> str:
 
 
 def build_owner_form() -> str:
-    """Build the pattern of whose something is: `your`, `votre`."""
-    return rf"(?<!\w)(?:{'|'.join(_NAMES['owners'])})"
+    """Build the pattern of whose code something is: `your`, `votre`; of none that many know: `your zip`."""
+    return rf"(?<!\w)(?:{'|'.join(_NAMES['owners'])})[ ](?!(?:{'|'.join(_NAMES['open_codes'])})[ ])"
 
 
 def match_number_word(lowered: str, end: int) -> re.Match[str] | None:

@@ -181,6 +181,8 @@ def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
         "4111 1111 1111 1112",
         "2010 2018 2016 2015, 2010|2018|2016|2015",
         "the token CLOUD_SDK_USER_ACCESS_TOKEN_COMMAND, verification_code_length = 128",
+        "my zip code is 90210, your promo code is 20251, your order code: 48291, your source code is 3000 lines",
+        "My code is 2000 lines long, dein Code wird 2025 geprüft, mon code est 1500 lignes, my postal code: 10115",
         "exit code 137, my code has 3000 lines, your code will be reviewed in 2026",
         "- change the PIN\n- 1500 g flour, * new passport\n* 20241203 dentist\n1. new password\n2. `make users`",
         "DE89 3704 0044 0532 0130 02",
