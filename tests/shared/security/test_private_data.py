@@ -157,6 +157,7 @@ def test_a_value_is_found_behind_its_name_whatever_stands_between_m101(text: str
         ("IBANDE89370400440532013000", ["DE89370400440532013000"]),
         ("DE 89 3704 0044 0532 0130 00", ["DE 89 3704 0044 0532 0130 00"]),
         ("RECOVERY_KEY=EsTc-5r9K-7XyZ", ["EsTc-5r9K-7XyZ"]),
+        ("326695191012145228 is of no county that is known", ["326695191012145228"]),
         ('password := "abcd1234"', ["abcd1234"]),
         ("WPA2 key: kirsche-baum-77", ["kirsche-baum-77"]),
         ("perso für die Bank: 2024, L01X00T471", ["L01X00T471"]),
