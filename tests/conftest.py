@@ -59,7 +59,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     """Let a teardown that never ends fail: once a test has failed, pytest's own clocks no longer run."""
-    seconds = float(item.config.getoption("timeout") or item.config.getini("timeout"))
+    chosen = item.config.getoption("timeout")  # 0 is none
+    seconds = float(item.config.getini("timeout") if chosen is None else chosen)
     timer = Settings(seconds, "signal", func_only=False, disable_debugger_detection=False)
     item.ihook.pytest_timeout_set_timer(item=item, settings=timer)
     yield

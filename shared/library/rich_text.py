@@ -17,4 +17,5 @@ def read_rich_text(data: bytes) -> str:
     from striprtf.striprtf import rtf_to_text  # few files need it
 
     text: str = rtf_to_text(data.decode("latin-1"), errors="replace")  # type: ignore[no-untyped-call]  # it has no types
-    return text.strip()
+    # it writes an emoji as the two halves of UTF-16, which the library leaves apart
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip()

@@ -16,7 +16,9 @@ _NAMES: Final[Mapping[str, Any]] = json.loads(
 )
 _MIN_COMPOUND: Final = 6
 """Names as long as this may end a longer word: Wlanpasswort, DB_PASSWORD."""
-LIST_MARK: Final = r"(?:(?<=\n)(?:[0-9]{1,2}[.)]|[*•-])[ ]{1,3})?"
+_MARK: Final = r"(?:[0-9]{1,2}[.)]|[*•-])[ ]{1,3}"
+LIST_MARK: Final = rf"(?:(?<=\n){_MARK})?"
+_ITEM: Final = re.compile(rf"[ ]{{0,8}}{_MARK}")
 
 PresentNames = Mapping[str, Sequence[str]]
 """The names of each group that stand somewhere in a text."""
@@ -64,8 +66,12 @@ def match_link(lowered: str, end: int) -> re.Match[str] | None:
     """Match what stands between a name that ends there and its value.
 
     Its groups: `link`, if anything links both, `more`, the words before that link, and `is_written`, if it is a sign.
+    A name and a value that are both items of a list say nothing of each other.
     """
-    return _compile_between().match(lowered, end)
+    between = _compile_between().match(lowered, end)
+    if between and between["mark"] and _ITEM.match(lowered, lowered.rfind("\n", 0, end) + 1):
+        return None
+    return between
 
 
 @cache
@@ -78,7 +84,7 @@ def _compile_between() -> re.Pattern[str]:
     more = rf"(?P<more>(?:[ ][^\W\d_][^\s\d:=.,;!?\"]{{0,22}}){{1,4}}?)(?=[ ]{{0,3}}(?P<is_written>[:=])|[ ]{{1,3}}{link})"
     return re.compile(
         rf"[\"'\\]{{0,3}}(?:(?:(?:{of}|{own}|)(?:{aside})?|{more})[ ]{{0,3}}(?P<link>{link})|(?:{own})?(?=[\s\"'])|(?<=[^\x00-\u02ff]))"
-        rf"\s{{0,3}}:?[ ]{{0,3}}{LIST_MARK}[\"'\\]{{0,3}}"
+        rf"\s{{0,3}}:?[ ]{{0,3}}(?P<mark>{LIST_MARK})[\"'\\]{{0,3}}"
     )
 
 
@@ -89,8 +95,8 @@ def build_link_form() -> str:
 
 
 def build_owner_form() -> str:
-    """Build the pattern of whose something is: `your`, `votre`."""
-    return rf"(?<!\w)(?:{'|'.join(_NAMES['owners'])})"
+    """Build the pattern of whose code something is: `your`, `votre`; of none that many know: `your zip`."""
+    return rf"(?<!\w)(?:{'|'.join(_NAMES['owners'])})[ ](?!(?:{'|'.join(_NAMES['open_codes'])})[ ])"
 
 
 def match_number_word(lowered: str, end: int) -> re.Match[str] | None:

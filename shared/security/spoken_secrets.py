@@ -262,11 +262,12 @@ def _compile_code_before() -> re.Pattern[str]:
 @cache
 def _compile_owner() -> re.Pattern[str]:
     """Compile what stands before the word for a code, with whose code it is: `your Uber`."""
-    return re.compile(rf"{build_owner_form()}[ ](?:[^\W_]{{2,20}}[ ])?\Z")
+    return re.compile(rf"{build_owner_form()}(?:[^\W_]{{2,20}}[ ])?\Z")
 
 
 @cache
 def _compile_sent_code() -> re.Pattern[str]:
+    """Compile a code behind the word for it; four digits before another word count something: `2000 lines`."""
     return re.compile(
-        rf"(?:[ ]{build_link_form()}|:)[ ]{{1,2}}((?:[a-z]-)?[0-9]{{3}}[ -]?[0-9]{{1,5}})(?![\w-])"
+        rf"(?:[ ]{build_link_form()}|:)[ ]{{1,2}}(?![0-9]{{4}}[ ][^\W\d_])((?:[a-z]-)?[0-9]{{3}}[ -]?[0-9]{{1,5}})(?![\w-])"
     )

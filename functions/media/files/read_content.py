@@ -44,9 +44,9 @@ def _read_by_kind(path: Path, name: str) -> FileContent:
         return read_pdf(path)
     if head.startswith(OLD_OFFICE):
         raise Unreadable(_describe_old_office(path))
-    if OPEN_DOCUMENT in head:
-        raise Unreadable(OTHER_OFFICE)
     if head.startswith(b"PK\x03\x04"):
+        if OPEN_DOCUMENT in head:
+            raise Unreadable(OTHER_OFFICE)
         content = read_office(path)
         if content is None:
             raise Unreadable("it is an archive. Send the files in it, or import it")

@@ -39,6 +39,14 @@ def test_a_pdf_without_words_is_refused(data, reason):
     assert (entry["status"], entry["reason"]) == ("refused", reason)
 
 
+def test_an_emoji_in_rich_text_is_one_sign_and_half_of_one_is_replaced():
+    talk = r"{\rtf1\ansi Ann: Up \u-10179 ?\u-8704 ?\par Bo: No \u55357 ?.\par Ann: Good.\par}"
+
+    _, [(_, _, turns)] = read("a.rtf", talk.encode())
+
+    assert [words for _, _, words in turns] == ["Up 😀", "No \ufffd.", "Good."]
+
+
 def test_documents_in_an_archive_are_read_as_a_whole():
     long = r"{\rtf1\ansi " + "".join(rf"Ann: Up {n}?\par Bo: No.\par " for n in range(1_000)) + "}"
     pdf = build_pdf(*["Ann: Up?", "Bo: No."] * 20)

@@ -228,11 +228,11 @@ def _list_tasks_of_others(request: Request) -> list[PlannedCall]:
 
 def _list_latest(request: Request) -> list[PlannedCall]:
     """List as many of the newest as are asked for: a number, or several without one."""
-    words = request.text.rstrip(_QUOTES).split()
+    words = request.undate(request.text).rstrip(_QUOTES).split()
     count = next(filter(None, map(parse_number, words)), 0)
     several = LISTED_TALKS if not _PLURALS.isdisjoint(map(str.casefold, words)) else 1
-    speaker = {"speaker": request.name} if request.name and not count else {}
-    return [("get_conversations", {"limit": min(count or several, LISTED_TALKS), **speaker})]
+    speaker = "" if count else request.name
+    return [_list_talks(request, min(count or several, LISTED_TALKS), speaker)]
 
 
 def _list_people(request: Request) -> list[PlannedCall]:

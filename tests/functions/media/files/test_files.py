@@ -13,6 +13,7 @@ from anyio import lowlevel
 from httpx import AsyncClient
 from PIL import Image
 
+from functions.media.files.read_content import OPEN_DOCUMENT
 from functions.media.files.read_file import read_file, read_in_turn
 from shared.data.files.files import file_path
 from shared.domain.files.file import MAX_ATTEMPTS, count_picture_tokens
@@ -81,11 +82,12 @@ async def alice(world: ProcessingFixture) -> AsyncIterator[AsyncClient]:
         ("plan_html", b"<html><p>Keel<script>x()</script>", "text/html", ["Keel"]),
         (
             "plan_rtf",
-            rb"{\rtf1\ansi The \b keel\b0\par Oak \'fc.}",
+            rb"{\rtf1\ansi The \b keel\b0\par Oak \'fc \u-10179 ?\u-8704 ?.}",
             "application/rtf",
-            ["The keel\nOak ü."],
+            ["The keel\nOak ü 😀."],
         ),
         ("plan_txt", b"Keel", "text/plain", ["Keel"]),
+        ("odf_txt", OPEN_DOCUMENT, "text/plain", [OPEN_DOCUMENT.decode()]),
         ("wrong_txt", build_pdf("The keel"), "application/pdf", ["The keel"]),
     ],
 )

@@ -311,6 +311,21 @@ def test_as_many_of_the_last_conversations_as_are_asked_for_are_listed(question,
     assert plan(question, NOW, LIBRARY_TOOLS) == [("get_conversations", {"limit": limit})]
 
 
+@pytest.mark.parametrize(
+    ("question", "start", "limit"),
+    [
+        ("What were my latest conversations yesterday?", "2026-03-03", 10),
+        ("What were my latest conversations of the last 3 days?", "2026-03-02", 10),
+        ("What was my last conversation last week?", "2026-02-23", 1),
+    ],
+)
+def test_the_last_conversations_of_a_time_are_those_of_it_p13(question, start, limit):
+    [(tool, arguments)] = plan(question, NOW, LIBRARY_TOOLS)
+
+    assert (tool, arguments["limit"]) == ("get_conversations", limit)
+    assert arguments["start_date"] == f"{start}T00:00:00+01:00"
+
+
 def test_what_somebody_asked_of_the_owner_is_searched_for():
     question = "What did Marek ask me to do?"
 
