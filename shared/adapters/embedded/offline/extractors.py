@@ -14,6 +14,7 @@ from shared.adapters.embedded.offline.speech import (
     WORDS,
     Sentence,
     capitalise,
+    collect_sentences,
     count_meaningful_words,
     has_pronoun,
     list_content_terms,
@@ -41,7 +42,9 @@ _MIN_CATEGORY_SHARE = 0.04
 """Of the words with meaning: a single one ("of course") among many says nothing about the category."""
 _FILLERS = ("will", "please")
 _PAUSE = re.compile(r"(?<=\w\w)[,;:](?= )|[.!?…]+$|[。！？、]| [–—] ")
+_MAX_LINES, _MAX_LINE_CHARS = 14, 240
 _MAX_STRETCH_LINES, _MAX_THEMES = 4, 3
+_MAX_TEMPLATE_SENTENCES = 6
 
 
 def extract(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +75,7 @@ def extract_structure(talk: Talk, meanings: Meanings) -> dict[str, Any]:
     category, emoji = _choose_category(word_counts)
     return {
         "title": build_title(texts),
-        "overview": select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES),
+        "overview": " ".join(select_central(texts, word_counts, _MAX_OVERVIEW_SENTENCES)),
         "emoji": emoji,
         "category": category,
         "action_items": list(extract_action_items(talk, meanings)),
@@ -136,6 +139,27 @@ def _choose_category(word_counts: Counter[str]) -> tuple[str, str]:
     return best if is_clear else _DEFAULT_CATEGORY
 
 
+def extract_summary(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep the few lines, old and new, whose words occur most in the others, in their order."""
+    new = (
+        f"{message['sender'].capitalize()}: {text[:_MAX_LINE_CHARS]}"
+        for message in data["messages"]
+        for text in split_sentences(message["text"])
+    )
+    lines = list(dict.fromkeys([*data["summary"].splitlines(), *new]))
+    word_counts = count_meaningful_words(line.partition(": ")[2] for line in lines)
+    return {"summary": "\n".join(select_central(lines, word_counts, _MAX_LINES))}
+
+
+def apply_template(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Quote what the conversation turns on as a list, which no template can shape; of a very long one, its overview."""
+    texts = list(dict.fromkeys(sentence.text for sentence in collect_sentences(data)))
+    word_counts = count_meaningful_words(texts)
+    central = select_central(texts, word_counts, _MAX_TEMPLATE_SENTENCES)
+    quotes = central or split_sentences(data["overview"])
+    return {"summary": "\n".join(f"- {text}" for text in quotes)}
+
+
 def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
     """Quote what the owner said that the rest is most about, and the facts that they stated."""
     said = [message for message in data["messages"] if message["sender"] == "owner"]
@@ -147,7 +171,7 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
     lines = [sentence.text for sentence in sentences]
     word_counts = count_meaningful_words(lines)
     return {
-        "summary": select_central(lines, word_counts, _MAX_STRETCH_LINES),
+        "summary": " ".join(select_central(lines, word_counts, _MAX_STRETCH_LINES)),
         "themes": [word for word, _ in word_counts.most_common(_MAX_THEMES)],
         "statements": [
             {
@@ -165,9 +189,11 @@ def extract_stretch(data: Mapping[str, Any]) -> dict[str, Any]:
 
 EXTRACTORS: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "chat/stretch": extract_stretch,
+    "chat/summary": extract_summary,
     "process_conversation/discard": discard,
     "process_conversation/extraction": extract,
     "process_conversation/text_facts": find_text_facts,
+    "process_conversation/template": apply_template,
     "process_conversation/answer": answer_from_data,
 }
 """A prompt that is missing has a plain answer of its own where it is asked."""

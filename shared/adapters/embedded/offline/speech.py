@@ -102,12 +102,12 @@ def has_pronoun(words: str) -> bool:
     return not PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
 
 
-def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> str:
+def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:
     """Return the few texts whose words occur most in the others, in their order; neither very short nor long ones win."""
     words = [split_words(text.lower()) for text in texts]
     scores = [sum(word_counts[each] for each in {*said}) / (len(said) + 4) for said in words]
     ranked = sorted(range(len(texts)), key=lambda n: -scores[n])
-    return " ".join(texts[n] for n in sorted(ranked[:limit]))
+    return [texts[n] for n in sorted(ranked[:limit])]
 
 
 def count_meaningful_words(texts: Iterable[str]) -> Counter[str]:
