@@ -10,6 +10,9 @@ from shared.domain.chats.built_in_names import BuiltInToolName
 from shared.domain.provenance import LIBRARY, TextKind
 from shared.security.tool_class import ToolClass
 
+MORE_HITS = "There are more that fit as well. Do not count these as all."
+"""Of a search: hits that were left out are about as likely what was meant."""
+
 
 def build_builtin_tool(
     name: BuiltInToolName,

@@ -14,7 +14,7 @@ from functions.chat.context.citations import Citations
 from functions.chat.context.model_words import select_model_words
 from functions.chat.context.word_match import WantedWord, build_excerpt, count_words, parse_words
 from functions.chat.deps import ChatDeps
-from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.builtin_tool import MORE_HITS, build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared.arguments import Arguments
 from shared.domain.chats.chat import Message
@@ -27,7 +27,6 @@ MAX_PAGES = 20
 MAX_HITS = 10
 MAX_QUOTED_CHARS = 600
 """A longer message is quoted around the first of the words."""
-MORE_HITS = "There are more that fit as well. Do not count these as all."
 NOT_ALL_READ = f"Only the newest {PAGE_SIZE * MAX_PAGES:,} messages were looked through."
 NOTHING_FOUND = "Nothing was found."
 

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from functions.chat.context.citations import Citations
 from functions.chat.deps import ChatDeps
-from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.builtin_tool import MORE_HITS, build_builtin_tool
 from functions.chat.tools.people_tools import build_people_tools
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult
 from shared import telemetry
@@ -48,7 +48,6 @@ SEARCH_DOWN = (
     "that nothing was found."
 )
 MORE = "There are more{total}: the next begin at offset {offset}. Do not count these as all."
-MORE_HITS = "There are more that fit as well. Do not count these as all."
 IN_ALL = ", {total} in all"
 NO_SUCH_CONVERSATION = "there is no conversation of this id. Results of this tool name the ids."
 MAX_SPOKEN_OFFSET = 149

@@ -61,13 +61,13 @@ async def _publish_missed(
     async with room:
         for recent in build_recent_queries(uid, now):
             async for document in iter_documents(deps.documents, recent):
-                if len(published) == MAX_FOUND:
-                    break
                 if document.path in published or not _is_missed(document):
                     continue
                 if event := build_change_event(document.path, old=None, new=document.fields):
                     await deps.events.publish(CONVERSATION_CHANGED_TOPIC, event)
                     published.add(document.path)
+                if len(published) == MAX_FOUND:
+                    return MAX_FOUND
     return len(published)
 
 

