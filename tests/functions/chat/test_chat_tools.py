@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from functions.chat.tools.chat_tools import MAX_HITS, MORE_HITS
+from functions.chat.tools.builtin_tool import MORE_HITS
+from functions.chat.tools.chat_tools import MAX_HITS
 from shared.domain.chats.chat import Message, build_session
 from shared.domain.ids import MessageId, SessionId, UserId
 from shared.domain.models.model import ToolResult

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.chat.context.citations import Citations
-from functions.chat.tools.library_tools import FILTERS_DROPPED, MORE_HITS, build_library_tools
+from functions.chat.tools.builtin_tool import MORE_HITS
+from functions.chat.tools.library_tools import FILTERS_DROPPED, build_library_tools
 from shared.data.conversations.conversations import conversation_path
 from shared.data.memories.memories import memory_path
 from shared.data.search.search import Search
