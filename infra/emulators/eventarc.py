@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from shared.adapters.embedded.sqlite_queue import MAX_ATTEMPTS
+from shared.adapters.trust_store import load_trust_store
 from shared.domain.apps.service_calls import Via
 from shared.edge.declare.cloudevents import PUBLISHED_TYPE, WRITTEN_TYPE
 
@@ -74,7 +75,7 @@ class Eventarc:
         token = await self.service_identity.get_delivery_token(via, target)
         forwarded_headers["authorization"] = f"Bearer {token}"
         try:
-            async with httpx.AsyncClient(trust_env=False, timeout=TIMEOUT_S) as client:
+            async with _open_http(TIMEOUT_S) as client:
                 answer = await client.post(
                     self.url(target), headers=forwarded_headers, content=body
                 )
@@ -124,5 +125,9 @@ async def add_topic(
 
 
 async def _send(method: str, url: str, body: Mapping[str, object]) -> None:
-    async with httpx.AsyncClient(trust_env=False, timeout=10.0) as client:
+    async with _open_http(10.0) as client:
         (await client.request(method, url, json=body)).raise_for_status()
+
+
+def _open_http(timeout_s: float) -> httpx.AsyncClient:
+    return httpx.AsyncClient(verify=load_trust_store(), trust_env=False, timeout=timeout_s)

@@ -21,6 +21,7 @@ from infra.soak.firestore_rows import count_rows, load_rows
 from infra.soak.instances import Instance
 from infra.soak.model import run_model
 from infra.soak.world import COLLECTIONS, Rows
+from shared.adapters.trust_store import load_trust_store
 from tests.cloud_local.cloud import sign_in
 from tests.cloud_local.functions import build_environments, choose_urls, name_trigger_audiences
 from tests.cloud_local.google_tokens import GoogleTokens
@@ -230,5 +231,7 @@ async def _sweep_every_minute(url: str, tokens: GoogleTokens) -> None:
         token = await tokens.get_delivery_token("schedule", "sweep")
         headers = {"Authorization": f"Bearer {token}"}
         with suppress(httpx.HTTPError):
-            async with httpx.AsyncClient(trust_env=False, timeout=SWEEP_EVERY_S) as http:
+            async with httpx.AsyncClient(
+                verify=load_trust_store(), trust_env=False, timeout=SWEEP_EVERY_S
+            ) as http:
                 await http.post(url, headers=headers)

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from infra.emulators.process import Process, attend, find_free_port
+from shared.adapters.trust_store import load_trust_store
 from tests.e2e.fork_server import ForkedProcess
 from tests.e2e.waiting import wait_until
 from tests.local_key import KEY_HEADER, LOCAL_KEY
@@ -30,7 +31,7 @@ class Product:
     @contextmanager
     def client(self, uid: str) -> Iterator[httpx.Client]:
         """Sign in, and yield a client that is that user."""
-        with httpx.Client(base_url=self.origin, timeout=30) as client:
+        with httpx.Client(base_url=self.origin, verify=load_trust_store(), timeout=30) as client:
             answer = client.post("/local/token", json={"uid": uid}, headers=KEY_HEADER)
             client.headers["Authorization"] = f"Bearer {answer.raise_for_status().json()['token']}"
             yield client

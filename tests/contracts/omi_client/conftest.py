@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from infra.emulators.process import find_free_port
+from shared.adapters.trust_store import load_trust_store
 from tests.contracts.omi_client.phone import Phone, sign_in
 from tests.e2e.product import Product, run_product
 
@@ -40,7 +41,9 @@ def sign_up(product: Product, uids: Iterator[str]) -> Iterator[Callable[[], Phon
     with ExitStack() as stack:
 
         def sign_up() -> Phone:
-            client = httpx.Client(base_url=product.origin, timeout=TIMEOUT_S)
+            client = httpx.Client(
+                base_url=product.origin, verify=load_trust_store(), timeout=TIMEOUT_S
+            )
             return sign_in(stack.enter_context(client), next(uids))
 
         yield sign_up
