@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import grpc
@@ -21,10 +21,13 @@ MAX_DELAY = timedelta(days=30)
 
 @dataclass
 class FakeCloudTasks:
-    """Pending tasks, and for each used name the time at which it is free again. `failure` refuses all."""
+    """Pending tasks by name with the time at which each is due, and the time at which each name was done.
+
+    `failure` refuses all.
+    """
 
     clock: Clock
-    pending_tasks: list[Task] = field(default_factory=list)
+    pending: dict[str, tuple[datetime, Task]] = field(default_factory=dict)
     end_times: dict[str, Any] = field(default_factory=dict)
     failure: grpc.StatusCode | None = None
     address: str = ""
@@ -32,16 +35,13 @@ class FakeCloudTasks:
     def finish_due_tasks(self) -> list[Task]:
         """Finish due tasks, as if each target had succeeded."""
         now = self.clock.now()
-        due = [task for task in self.pending_tasks if task.schedule_time <= now]
-        for task in due:  # one by one, as others add to the list meanwhile
-            self.pending_tasks.remove(task)
-        self.end_times |= {task.name: now for task in due}
-        return due
+        due = [name for name, (time, _) in list(self.pending.items()) if time <= now]
+        self.end_times |= dict.fromkeys(due, now)
+        return [self.pending.pop(name)[1] for name in due]
 
     def schedule_again(self, task: Task, after: timedelta) -> None:
         """Put a task back that was finished."""
-        task.schedule_time = self.clock.now() + after
-        self.pending_tasks.append(task)
+        self.pending[task.name] = self.clock.now() + after, task
 
     def create(self, request: CreateTaskRequest, context: grpc.ServicerContext) -> Task:
         task = request.task
@@ -52,16 +52,16 @@ class FakeCloudTasks:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the name is malformed")
         if self._is_name_used(task.name):
             context.abort(grpc.StatusCode.ALREADY_EXISTS, "Requested entity already exists")
-        if "schedule_time" not in task:
-            task.schedule_time = self.clock.now()
-        if task.schedule_time > self.clock.now() + MAX_DELAY:
+        now = self.clock.now()
+        time = task.schedule_time if "schedule_time" in task else now
+        if time > now + MAX_DELAY:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, "too far in the future")
-        self.pending_tasks.append(task)
+        self.pending[task.name] = time, task
         return task
 
     def _is_name_used(self, name: str) -> bool:
         end_time = self.end_times.get(name)
-        return name in [task.name for task in self.pending_tasks] or (
+        return name in self.pending or (
             end_time is not None and self.clock.now() < end_time + NAME_TTL
         )
 
