@@ -50,6 +50,7 @@ class Recorder:
         self._journal = journal
         self._lease_until = run.lease_until
         self._saved_seq = 0
+        self._end_seq: int | None = None
         self._rank = 0
         self._signals: set[Signal] = set()
 
@@ -79,9 +80,15 @@ class Recorder:
     async def finish(
         self, answer: Message, outcome: Outcome, *, also: Sequence[Write] = ()
     ) -> None:
-        """Store the answer, the end and the writes `also`. Raises OwnershipLost and Unavailable."""
+        """Store the answer, the end and the writes `also`. Raises OwnershipLost and Unavailable.
+
+        It may be called again after Unavailable; events that came after the first call are not stored.
+        """
+        end_seq = self._end_seq = self._end_seq or len(self._journal.events) + 1
         with anyio.move_on_after(FINISH_TIMEOUT_S):
-            return await self._write_with_retry(lambda: self._try_finish(answer, outcome, also))
+            return await self._write_with_retry(
+                lambda: self._try_finish(answer, outcome, also, end_seq)
+            )
         raise Unavailable("The answer could not be stored in time")
 
     async def _write_with_retry(self, write: Callable[[], Awaitable[None]]) -> None:
@@ -103,9 +110,10 @@ class Recorder:
             if stored_run is None or stored_run.writer != self._run.writer:
                 raise OwnershipLost from None
 
-    async def _try_finish(self, answer: Message, outcome: Outcome, also: Sequence[Write]) -> None:
+    async def _try_finish(
+        self, answer: Message, outcome: Outcome, also: Sequence[Write], end_seq: int
+    ) -> None:
         """Store the remaining events, the answer and the end."""
-        end_seq = len(self._journal.events) + 1
         while self._saved_seq != end_seq:
             try:
                 await self._runs.finish(
@@ -113,7 +121,7 @@ class Recorder:
                     self._run,
                     answer,
                     outcome=outcome,
-                    batches=list(self._build_batches(end_seq)),
+                    batches=list(self._build_batches()),
                     also=also,
                 )
                 self._saved_seq = end_seq
@@ -187,16 +195,17 @@ class Recorder:
         now = self._clock.now()
         return now + LEASE_TTL if self._lease_until - now < LEASE_TTL / 2 else None
 
-    def _build_batches(self, end_seq: int | None = None) -> Iterator[Batch]:
-        """Split unsaved events into batches; with `end_seq`, the last batch closes the journal."""
+    def _build_batches(self) -> Iterator[Batch]:
+        """Split unsaved events into batches; at the end, the last batch closes the journal."""
         position, rank = self._saved_seq + 1, self._rank
-        pieces = list(
-            split_by_size(self._journal.events[self._saved_seq :], _count_bytes, MAX_BATCH_BYTES)
-        )
-        if end_seq is not None and not pieces:
+        is_end = self._end_seq is not None
+        stop = self._end_seq - 1 if self._end_seq is not None else None
+        unsaved = self._journal.events[self._saved_seq : stop]
+        pieces = list(split_by_size(unsaved, _count_bytes, MAX_BATCH_BYTES))
+        if is_end and not pieces:
             pieces = [[]]
         for number, events in enumerate(pieces, 1):
-            closing = end_seq is not None and number == len(pieces)
+            closing = is_end and number == len(pieces)
             last_seq = position + len(events) - 1 + closing
             yield Batch(
                 position=position,

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -30,8 +31,11 @@ from shared.domain.models.model_usage import ModelUsage, sum_usage
 from shared.domain.provenance import LIBRARY, TextKinds, join_kinds
 from shared.domain.value import value
 from shared.languages import translate
+from shared.resilience.retry import retry
 
 CLEANUP_TIMEOUT_S = 5.0
+LATE_ATTEMPTS = 6
+"""How often an answer that could not be stored in time is tried again, after 1, 2, 4, 8 and 16 seconds."""
 NOTICE_BY_OUTCOME: Mapping[Outcome, str] = {
     "stopped": user_texts.ANSWER_STOPPED,
     "interrupted": user_texts.ANSWER_INTERRUPTED,
@@ -69,9 +73,12 @@ class TurnEnd:
             self._tell_changes()
         answers = self._build_answers(outcomes)
         message = answers.main
+        is_missing = False
         if is_question_stored:
             with telemetry.measure_stage("store"):
-                message = await self._store_answers(answers)
+                is_missing = not await self._store_in_time(answers)
+        if is_missing:
+            message = self._build_answers(self._all_failed).main
         telemetry.add_fields(outcome=message.metadata["outcome"])
         if not self.watch.is_done:
             self.journal.promise_more()
@@ -79,6 +86,8 @@ class TurnEnd:
         self.journal.open()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._free_slot)
+            if is_missing:
+                tasks.start_soon(self._store_late, answers)
             tasks.start_soon(self._count_tokens)
             tasks.start_soon(self._keep_findings, message, is_question_stored)
             if not self.turn.session.is_private:
@@ -139,22 +148,39 @@ class TurnEnd:
         record = record_models(self.deps.quotas, self.turn.uid, used, tokens=tokens, now=now)
         await _log_failure("tokens_not_counted", record)
 
-    async def _store_answers(self, answers: Answers) -> Message:
-        """Return the message to emit; one that could not be stored has the outcome `failed`."""
+    async def _store_in_time(self, answers: Answers) -> bool:
+        """Return False for an answer that could not be stored: its end says so."""
+        try:
+            await self._store(answers)
+        except OwnershipLost:
+            self.journal.abandon()
+        except Exception:  # noqa: BLE001 - the end is emitted whatever the store does
+            telemetry.error("answer_not_stored", run_id=self.run.id)
+            return False
+        return True
+
+    async def _store_late(self, answers: Answers) -> None:
+        """Store an answer that was read in vain otherwise, once the store is back; whoever closed the run before wins."""
+        try:
+            await retry(
+                partial(self._store, answers),
+                sleep=self.deps.clock.sleep,
+                attempts=LATE_ATTEMPTS,
+                backoff=lambda attempt, _: 2.0 ** (attempt - 1),
+            )
+        except OwnershipLost:
+            return
+        except Exception as error:  # noqa: BLE001 - the end is told
+            telemetry.error("answer_lost", run_id=self.run.id, error=type(error).__name__)
+
+    async def _store(self, answers: Answers) -> None:
         message = answers.main
         also = [
             *build_alternative_writes(self.turn.uid, message.id, answers.alternatives),
             *self.turn.slot.build_release_writes(),
         ]
-        try:
-            await self.recorder.finish(message, message.metadata["outcome"], also=also)
-            self.turn.slot.mark_released()
-        except OwnershipLost:
-            self.journal.abandon()
-        except Exception:  # noqa: BLE001 - the end is emitted whatever the store does
-            telemetry.error("answer_not_stored", run_id=self.run.id)
-            return self._build_answers(self._all_failed).main
-        return message
+        await self.recorder.finish(message, message.metadata["outcome"], also=also)
+        self.turn.slot.mark_released()
 
     @property
     def _all_failed(self) -> list[Outcome]:
