@@ -26,6 +26,8 @@ from shared.retrieval.word_forms import list_all_forms
 SYNONYM_WEIGHT = 0.5
 """Weight of a synonym beside the word of the question."""
 SHORT_FORM_WEIGHT = 0.5
+STRONG_SHARE = 0.8
+"""A hit by words whose score is at least this part of the best one's is about as likely what was meant."""
 MAX_WORDS_WITH_FORMS = 50
 """A longer question has enough words to be found by those that are written alike."""
 MAX_ELIDED_CHARS = 2
@@ -142,6 +144,11 @@ def rescore(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
             ]
     rescored = [hit.with_score(total) for hit, total in zip(hits, totals, strict=True)]
     return sorted(rescored, key=lambda hit: -hit.score)
+
+
+def select_strong(by_words: Sequence[Hit]) -> list[Hit]:
+    """Return the hits whose words fit about as well as the best one's; they come best first."""
+    return [hit for hit in by_words if hit.score >= STRONG_SHARE * by_words[0].score]
 
 
 def _list_best_weights(

@@ -10,7 +10,7 @@ from pydantic import Field
 from functions.chat.context.citations import Citations
 from functions.chat.context.given_files import join_pages
 from functions.chat.deps import ChatDeps
-from functions.chat.tools.builtin_tool import build_builtin_tool
+from functions.chat.tools.builtin_tool import MORE_HITS, build_builtin_tool
 from functions.chat.tools.toolkit import ResultRenderer, Tool, WordedResult, render_fixed
 from shared.arguments import Arguments
 from shared.domain.chats.chat import FilePage
@@ -110,7 +110,7 @@ async def _search(
     if arguments.file_ids and not known:
         return _word(NO_SUCH_FILE, "Those files are not there.")
     found = await deps.file_index.search(uid, arguments.query, file_ids=known, limit=limit)
-    ids = list(dict.fromkeys(passage.file_id for passage in found))
+    ids = list(dict.fromkeys(passage.file_id for passage in found.passages))
     files = {file.id: file for file in await deps.stores.files.find_all(uid, ids) if file}
     passages = {
         file_id: split_into_passages(await load_pages(deps.blobs, uid, file_id))
@@ -123,24 +123,24 @@ async def _search(
             "url": f"keepsake://files/{each.file_id}#page={passages[each.file_id][each.number].page}",
             "text": passages[each.file_id][each.number].text,
         }
-        for each in found
+        for each in found.passages
         if each.number < len(passages.get(each.file_id, ()))
     ]
     if not rows:
         return _word(NOTHING_FOUND, "No file says anything about it.")
     names = ", ".join(f"“{file.name}”" for file in files.values())
-    return WordedResult(render=partial(_render_rows, rows), shown_text=names)
+    note = MORE_HITS if found.has_more else None
+    return WordedResult(render=partial(_render_rows, rows, note), shown_text=names)
 
 
-def _render_rows(rows: Sequence[Mapping[str, Any]], citations: Citations) -> str:
+def _render_rows(rows: Sequence[Mapping[str, Any]], note: str | None, citations: Citations) -> str:
     """Number each page that was found, so that an answer can cite it."""
     pages = [FilePage(id=row["file_id"], name=row["name"], page=row["page"]) for row in rows]
-    return _to_json(
-        [
-            {"document": citations.assign_number(page), **row}
-            for page, row in zip(pages, rows, strict=True)
-        ]
-    )
+    results = [
+        {"document": citations.assign_number(page), **row}
+        for page, row in zip(pages, rows, strict=True)
+    ]
+    return _to_json({"results": results, **({"note": note} if note else {})})
 
 
 def _to_json(answer: object) -> str:

@@ -195,9 +195,12 @@ async def delete_all_memories(deps: LibraryDeps, call: Call) -> OkOut:
 
 
 @route("POST", "/v3/memories/search", "Find memories, best first", errors=(400, 401, 413, 415, 422))
-async def search_memories(deps: LibraryDeps, call: Call[LibrarySearchIn]) -> list[MemoryOut]:
-    memories = await deps.search.search_memories(call.uid, call.body.query, limit=call.body.limit)
-    return [_to_response(call.uid, memory) for memory in memories]
+async def search_memories(
+    deps: LibraryDeps, call: Call[LibrarySearchIn]
+) -> list[MemoryOut] | Response:
+    found = await deps.search.find_memories(call.uid, call.body.query, limit=call.body.limit)
+    shown = [_to_response(call.uid, memory) for memory in found.memories]
+    return build_array_response(shown, MemoryOut, has_more=found.has_more)
 
 
 async def change_memory(deps: LibraryDeps, uid: UserId, memory_id: str, **changes: Any) -> Memory:

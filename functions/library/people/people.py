@@ -7,7 +7,7 @@ from itertools import accumulate, takewhile
 
 from starlette.responses import Response
 
-from functions.library.pagination import list_page
+from functions.library.pagination import build_page_response, list_page
 from functions.library.people.person_schemas import (
     AssignQuery,
     NamedSpeakerOut,
@@ -25,7 +25,6 @@ from shared.domain.errors import Conflict, Invalid, NotFound
 from shared.domain.ids import ConversationId, PersonId, UserId
 from shared.domain.people.person import Person
 from shared.edge.declare.common_schemas import OkOut
-from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 from shared.library.own_names import add_own_name
@@ -46,10 +45,7 @@ MAX_SPEAKERS = 200
 async def list_people(
     deps: LibraryDeps, call: Call[None, PeopleQuery]
 ) -> list[PersonOut] | Response:
-    page = await list_page(deps.stores.people, call)
-    return build_array_response(
-        list(map(PersonOut.model_validate, page.items)), PersonOut, page.next_cursor
-    )
+    return build_page_response(await list_page(deps.stores.people, call), PersonOut)
 
 
 @route(

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import accumulate, takewhile
 from typing import Protocol, TypeVar
 
 from functions.library.date_filters import place
+from functions.library.pagination import OffsetPage, count_rest, cut_page
 from functions.library.programs.program_schemas import (
     ConversationsFilter,
     MemoriesFilter,
@@ -21,7 +23,6 @@ from shared.domain.memories.memory import Memory
 from shared.library.deps import IntegrationDeps
 
 T = TypeVar("T")
-F = TypeVar("F", MemoriesFilter, ConversationsFilter)
 T_co = TypeVar("T_co", covariant=True)
 _PAGE_SIZE = 100
 _MAX_PAGES = 100
@@ -37,37 +38,17 @@ class ListPage(Protocol[T_co]):
     def next(self) -> str | None: ...
 
 
-def ask_for_one_more(filters: F) -> F:
-    """Return filters by which a list shows whether it goes on."""
-    return filters.model_copy(update={"limit": filters.limit + 1})
-
-
-async def count_memories(
-    deps: IntegrationDeps, uid: UserId, memories: MemoriesFilter
-) -> int | None:
-    """Count the whole list; None where it is of some categories."""
-    return None if memories.categories else await deps.stores.memories.count_current(uid)
-
-
-async def count_conversations(
-    deps: IntegrationDeps, uid: UserId, conversations: ConversationsFilter
-) -> int | None:
-    """Count the whole list; None where it is of some categories."""
-    if conversations.categories:
-        return None
-    start, end = await read_range(deps, uid, conversations.start_date, conversations.end_date)
-    wanted = ConversationFilter(statuses=("completed",), start=start, end=end)
-    return await deps.stores.conversation_lists.count(uid, wanted, now=deps.clock.now())
-
-
 async def list_memories(
     deps: IntegrationDeps, uid: UserId, memories: MemoriesFilter
-) -> list[Memory]:
+) -> OffsetPage[Memory]:
+    """List memories that are current; those of some categories are not counted."""
     store, limit, offset = deps.stores.memories, memories.limit, memories.offset
     if memories.categories:
         categories = sorted(set(memories.categories))
-        return await store.list_in_categories(uid, categories, limit=limit, offset=offset)
-    return await store.list_newest(uid, limit=limit, offset=offset)
+        found = await store.list_in_categories(uid, categories, limit=limit + 1, offset=offset)
+        return cut_page(found, limit)
+    found = await store.list_newest(uid, limit=limit + 1, offset=offset)
+    return await count_rest(cut_page(found, limit), partial(store.count_current, uid))
 
 
 async def list_conversations(
@@ -78,11 +59,11 @@ async def list_conversations(
     with_transcripts: bool = False,
     starred: bool | None = None,
     folder_ids: Collection[FolderId] | None = None,
-) -> list[Conversation]:
+) -> OffsetPage[Conversation]:
     """List completed conversations that were not discarded; None of a filter is any.
 
     Of their transcripts, the first that one answer has room for are loaded. Categories stand in no
-    key, so that a list of some reads the conversations of all.
+    key, so that a list of some reads the conversations of all, and counts none.
     """
     start, end = await read_range(deps, uid, conversations.start_date, conversations.end_date)
     wanted = ConversationFilter(
@@ -92,21 +73,25 @@ async def list_conversations(
         start=start,
         end=end,
     )
-    load_page = partial(deps.stores.conversation_lists.list_page, uid, wanted, now=deps.clock.now())
+    lists, now = deps.stores.conversation_lists, deps.clock.now()
+    load_page = partial(lists.list_page, uid, wanted, now=now)
     limit, offset = conversations.limit, conversations.offset
     if not conversations.categories:
         page = await load_page(limit=limit, offset=offset, with_transcripts=with_transcripts)
-        return list(page.items)
-    found = await scan_pages(
+        listed = OffsetPage(items=page.items, has_more=page.next is not None)
+        return await count_rest(listed, partial(lists.count, uid, wanted, now=now))
+    matches = await scan_pages(
         lambda after: load_page(limit=_PAGE_SIZE, after=after, with_transcripts=False),
         lambda conversation: conversation.structured.category in conversations.categories,
         offset=offset,
-        limit=limit,
+        limit=limit + 1,
     )
+    listed = cut_page(matches, limit)
     if not with_transcripts:
-        return found
-    room = _count_within_room(found)
-    return [*await load_transcripts(deps, uid, found[:room]), *found[room:]]
+        return listed
+    room = _count_within_room(listed.items)
+    whole = await load_transcripts(deps, uid, listed.items[:room])
+    return replace(listed, items=[*whole, *listed.items[room:]])
 
 
 async def read_range(

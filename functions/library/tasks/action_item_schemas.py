@@ -169,9 +169,12 @@ class ActionItemOut(ActionItemBaseOut):
 
 
 class ActionItemListOut(Wire):
+    """A page; `total`: how many there are in all, where more follow."""
+
     action_items: list[ActionItemOut]
     has_more: bool
     next_cursor: str | None
+    total: int | None
 
 
 class ActionItemHitsOut(Wire):

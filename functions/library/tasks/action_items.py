@@ -4,8 +4,10 @@ Also called: to-do list, todos, task management.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from functions.library.pagination import OffsetPage, count_rest
 from functions.library.schemas import LibrarySearchIn
 from functions.library.tasks.action_item_schemas import (
     MAX_PLACES_BYTES,
@@ -36,19 +38,25 @@ from shared.library.task_reminders import announce_tasks
 async def list_action_items(
     deps: LibraryDeps, call: Call[None, ActionItemsQuery]
 ) -> ActionItemListOut:
-    query = call.query
-    page = await deps.stores.action_items.list_owned_page(
+    query, store = call.query, deps.stores.action_items
+    owners, where = list_owners(query.owner), query.to_filter().to_where()
+    listed = await store.list_owned_page(
         call.uid,
-        list_owners(query.owner),
+        owners,
         limit=query.limit,
         after=query.cursor if not query.offset else None,
         offset=query.offset,
-        where=query.to_filter().to_where(),
+        where=where,
+    )
+    page = await count_rest(
+        OffsetPage(items=listed.items, has_more=listed.next is not None),
+        partial(store.count_owned, call.uid, owners, where=where),
     )
     return ActionItemListOut(
         action_items=list(map(ActionItemOut.model_validate, page.items)),
-        has_more=page.next is not None,
-        next_cursor=None if query.offset else page.next,
+        has_more=page.has_more,
+        next_cursor=None if query.offset else listed.next,
+        total=page.total,
     )
 
 

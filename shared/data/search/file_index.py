@@ -15,7 +15,7 @@ from shared.ports import Embedder, Vectors
 from shared.retrieval import sparse
 from shared.retrieval.fusion import fuse_scores
 from shared.retrieval.page_passages import PagePassage
-from shared.retrieval.query import parse_query, rescore
+from shared.retrieval.query import parse_query, rescore, select_strong
 from shared.spans import open_retrieval
 
 MAX_ROWS_PER_QUERY = 50
@@ -29,6 +29,14 @@ class FoundPassage:
     file_id: FileId
     number: int
     score: float
+
+
+@value
+class FoundPassages:
+    """Passages, best first; `has_more`: others were left out whose words fit about as well as the best one's."""
+
+    passages: list[FoundPassage]
+    has_more: bool
 
 
 class FileIndex:
@@ -56,7 +64,7 @@ class FileIndex:
 
     async def search(
         self, uid: UserId, query: str, *, file_ids: Sequence[FileId] = (), limit: int
-    ) -> list[FoundPassage]:
+    ) -> FoundPassages:
         """Return the passages that fit best, best first, of these files or of all."""
         of_files: Filter = {"file_id": {"$in": list(file_ids)}} if file_ids else {}
         where: Filter = {"kind": {"$eq": "file"}, **of_files}
@@ -71,8 +79,12 @@ class FileIndex:
                 ),
             )
         ranked_words = rescore(parsed_query, by_words)
-        hits = fuse_scores(ranked_words, by_meaning, limit=MAX_ROWS_PER_QUERY)
-        return [_to_found(hit) for hit in hits[:limit]]
+        hits = fuse_scores(ranked_words, by_meaning, limit=MAX_ROWS_PER_QUERY)[:limit]
+        shown = {hit.id for hit in hits}
+        return FoundPassages(
+            passages=list(map(_to_found, hits)),
+            has_more=any(hit.id not in shown for hit in select_strong(ranked_words)),
+        )
 
 
 def _build_rows(uid: UserId, file: File, passages: Sequence[PagePassage]) -> Iterator[RowWithText]:

@@ -33,7 +33,13 @@ from shared.domain.value import value
 from shared.ports import Documents, Embedder, Vectors
 from shared.retrieval.fusion import fuse_ranks, fuse_scores
 from shared.retrieval.packing import Passage, TurnScores, build_passage, choose_excerpts
-from shared.retrieval.query import ParsedQuery, list_name_words, parse_query, rescore
+from shared.retrieval.query import (
+    ParsedQuery,
+    list_name_words,
+    parse_query,
+    rescore,
+    select_strong,
+)
 from shared.retrieval.sparse import build_speaker_vector, person_key
 from shared.retrieval.support import add_support
 from shared.retrieval.terms import tokenize, tokenize_in
@@ -47,8 +53,6 @@ MAX_RANKED = 50
 OVERFETCH = 10
 """Further candidates, read where some of the best were deleted or edited since."""
 MAX_PASSAGES = 3
-STRONG_SHARE = 0.8
-"""A hit by words whose score is at least this part of the best one's is about as likely what was meant."""
 SUMMARY_WEIGHT = 0.7
 """Weight of a summary beside turns, whose words it has all."""
 
@@ -274,7 +278,7 @@ class Search:
                 rows = add_support(rows)
             if len(by_words) == MAX_ROWS_PER_QUERY:
                 await self._add_crowded_out(uid, parsed_query, limit, where, rows)
-            strong = _group_by_conversation(_select_strong(ranked_words))
+            strong = _group_by_conversation(select_strong(ranked_words))
             return _Ranked(rows=build_ranked_rows(rows), strong=strong)
 
     async def _query_words(
@@ -386,7 +390,7 @@ class Search:
         current = [memory for memory in memories if _is_up_to_date(memory, hashes[memory.id])]
         outdated = hashes.keys() - {memory.id for memory in current}
         known = outdated | {memory.id for memory in current[:limit]}
-        strong = {_get_memory_id(hit) for hit in _select_strong(ranked_words)}
+        strong = {_get_memory_id(hit) for hit in select_strong(ranked_words)}
         return FoundMemories(memories=current[:limit], has_more=not strong <= known)
 
     async def measure_nearness(
@@ -455,10 +459,6 @@ def _build_time_filter(filters: Filters) -> Filter:
 def _rank_by_words(query: ParsedQuery, hits: Sequence[Hit]) -> list[Hit]:
     weighted_hits = [_discount_summary(hit) for hit in rescore(query, hits)]
     return sorted(weighted_hits, key=lambda hit: -hit.score)
-
-
-def _select_strong(by_words: Sequence[Hit]) -> list[Hit]:
-    return [hit for hit in by_words if hit.score >= STRONG_SHARE * by_words[0].score]
 
 
 def _add_found_turns(windows: Sequence[Hit], by_words: Sequence[Hit]) -> list[Hit]:

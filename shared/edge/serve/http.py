@@ -38,6 +38,8 @@ EXPOSED_HEADERS = (
     "X-Run-Id",
     "X-Request-Id",
     "X-Next-Cursor",
+    "X-Has-More",
+    "X-Total-Count",
     "X-Notification-Id",
     "Location",
     "Upload-Offset",

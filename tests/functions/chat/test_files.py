@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from functions.chat.tools.builtin_tool import MORE_HITS
+from functions.chat.tools.file_tools import MAX_FOUND
 from functions.chat.turn.after_turn import after_turn
 from functions.chat.turn.prepare_turn import prepare_turn
 from functions.chat.turn.question import Question
@@ -280,9 +282,7 @@ async def ask_with_tool(world: ChatFixture, name: str, **arguments: object) -> o
             await chat.ask("Look at my files.")
     result = next(m for m in reversed(model.calls[-1].messages) if isinstance(m, ToolResult))
     text = result.text
-    return json.loads(
-        text[min(i for i in (text.find("{"), text.find("[")) if i >= 0) :].split("\n</data")[0]
-    )
+    return json.loads(text[text.index("{") :].split("\n</data")[0])
 
 
 async def test_a_tool_reads_a_slice_of_a_file_p8(world: ChatFixture) -> None:
@@ -302,9 +302,22 @@ async def test_a_tool_finds_passages_of_files_with_their_page_p8(world: ChatFixt
 
     answer = await ask_with_tool(world, "search_files", query="keel oak")
 
-    assert isinstance(answer, list)
-    assert [row["url"] for row in answer] == ["keepsake://files/boat#page=2"]
-    assert answer[0]["text"] == "The keel is of oak."
+    assert isinstance(answer, dict)
+    assert [row["url"] for row in answer["results"]] == ["keepsake://files/boat#page=2"]
+    assert answer["results"][0]["text"] == "The keel is of oak."
+    assert "note" not in answer
+
+
+async def test_a_search_of_files_says_that_other_passages_fit_as_well_e2(
+    world: ChatFixture,
+) -> None:
+    for n in range(MAX_FOUND + 1):
+        await store_file(world, f"boat{n}", "The keel is of oak.")
+
+    answer = await ask_with_tool(world, "search_files", query="keel oak")
+
+    assert isinstance(answer, dict)
+    assert (len(answer["results"]), answer["note"]) == (MAX_FOUND, MORE_HITS)
 
 
 async def test_a_file_that_the_model_cannot_read_whole_is_refused_by_name_x25(

@@ -1,5 +1,7 @@
 """Action items in the developer API."""
 
+from starlette.responses import Response
+
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperTaskChangeIn,
     DeveloperTaskIn,
@@ -13,6 +15,7 @@ from functions.library.programs.listings import read_range
 from functions.library.programs.program_schemas import ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.tasks import action_items
+from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
@@ -30,12 +33,13 @@ MAX_BATCH_BYTES = 262_144
 )
 async def list_owner_action_items(
     deps: LibraryDeps, call: Call[None, DeveloperTasksQuery, KeyOwner]
-) -> list[ProgramTaskOut]:
+) -> list[ProgramTaskOut] | Response:
     uid, query = call.caller.uid, call.query
     start, end = await read_range(deps, uid, query.start_date, query.end_date)
     placed = query.model_dump(exclude_none=True) | {"start_date": start, "end_date": end}
     page = await call_route(deps, uid, action_items.list_action_items, query=placed)
-    return list(map(ProgramTaskOut.model_validate, page.action_items))
+    shown = list(map(ProgramTaskOut.model_validate, page.action_items))
+    return build_array_response(shown, ProgramTaskOut, has_more=page.has_more, total=page.total)
 
 
 @route(

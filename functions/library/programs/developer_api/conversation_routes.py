@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from starlette.responses import Response
+
 from functions.library.conversations import conversations
 from functions.library.programs.developer_api.developer_schemas import (
     DEFAULT_LENGTH,
@@ -21,6 +23,7 @@ from functions.library.programs.listings import list_conversations
 from functions.library.programs.route_calls import call_route
 from shared.domain.errors import Conflict
 from shared.domain.ids import ConversationId, FolderId
+from shared.edge.declare.pagination import build_array_response
 from shared.edge.declare.routes import Call, CreatingCall, route
 from shared.library.deps import LibraryDeps
 
@@ -39,10 +42,10 @@ MAX_BODY_BYTES = 2_097_152
 )
 async def list_owner_conversations(
     deps: LibraryDeps, call: Call[None, DeveloperConversationsQuery, KeyOwner]
-) -> list[TranscribedConversationOut] | list[DeveloperConversationOut]:
+) -> list[TranscribedConversationOut] | list[DeveloperConversationOut] | Response:
     uid, query = call.caller.uid, call.query
     folders = await deps.stores.folders.load(uid)
-    found = await list_conversations(
+    page = await list_conversations(
         deps,
         uid,
         query.to_filter(),
@@ -52,9 +55,9 @@ async def list_owner_conversations(
         if query.folder_id
         else None,
     )
-    if query.include_transcript:
-        return [TranscribedConversationOut.of(conversation, folders) for conversation in found]
-    return [DeveloperConversationOut.of(conversation, folders) for conversation in found]
+    kind = TranscribedConversationOut if query.include_transcript else DeveloperConversationOut
+    shown = [kind.of(conversation, folders) for conversation in page.items]
+    return build_array_response(shown, kind, has_more=page.has_more, total=page.total)
 
 
 @route(

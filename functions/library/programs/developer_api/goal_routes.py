@@ -1,5 +1,7 @@
 """Goals in the developer API."""
 
+from starlette.responses import Response
+
 from functions.library.goals import goals
 from functions.library.goals.goal_schemas import (
     GoalChangeIn,
@@ -9,6 +11,7 @@ from functions.library.goals.goal_schemas import (
     ProgressPointOut,
     ProgressQuery,
 )
+from functions.library.pagination import build_page_response, cut_page
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperGoalsQuery,
     SuccessOut,
@@ -32,13 +35,13 @@ PATH = "/v1/dev/user/goals"
 )
 async def list_owner_goals(
     deps: LibraryDeps, call: Call[None, DeveloperGoalsQuery, KeyOwner]
-) -> list[GoalOut]:
+) -> list[GoalOut] | Response:
     query, store, uid = call.query, deps.stores.goals, call.caller.uid
     if query.include_inactive:
-        found = await store.list_newest(uid, limit=query.limit)
+        found = await store.list_newest(uid, limit=query.limit + 1)
     else:
-        found = (await store.list_active(uid))[: query.limit]
-    return list(map(GoalOut.model_validate, found))
+        found = await store.list_active(uid)
+    return build_page_response(cut_page(found, query.limit), GoalOut)
 
 
 @route(

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from starlette.responses import Response
+
 from functions.library.memories import memories
+from functions.library.pagination import build_page_response
 from functions.library.programs.developer_api.developer_schemas import (
     DeveloperMemoriesIn,
     DeveloperMemoriesQuery,
@@ -33,9 +36,9 @@ MAX_BATCH_BYTES = 262_144
 )
 async def list_owner_memories(
     deps: LibraryDeps, call: Call[None, DeveloperMemoriesQuery, KeyOwner]
-) -> list[ProgramMemoryOut]:
-    found = await list_memories(deps, call.caller.uid, call.query.to_filter())
-    return list(map(ProgramMemoryOut.model_validate, found))
+) -> list[ProgramMemoryOut] | Response:
+    page = await list_memories(deps, call.caller.uid, call.query.to_filter())
+    return build_page_response(page, ProgramMemoryOut)
 
 
 @route(

@@ -1,20 +1,14 @@
 """Conversation tools: what was said to the owner and by them."""
 
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from functions.library.conversations.list_schemas import PassageOut, build_passages
 from functions.library.date_filters import FirstLocalMoment, LastLocalMoment
-from functions.library.programs.listings import (
-    ask_for_one_more,
-    count_conversations,
-    list_conversations,
-    read_range,
-)
-from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
+from functions.library.programs.listings import list_conversations, read_range
+from functions.library.programs.mcp_server.library_tool import Result, build_list, build_page, tool
 from functions.library.programs.program_schemas import (
     ConversationsFilter,
     ShortConversationOut,
@@ -60,17 +54,14 @@ async def search_conversations(
     result = await deps.search.search_with_fallback(
         uid, search.query, filters=filters, limit=search.limit
     )
-    more = {"more": True} if result.has_more else {}
-    return {**more, "conversations": [_build_match(hit) for hit in result.conversations]}
+    shown = [_build_match(hit) for hit in result.conversations]
+    return build_list("conversations", shown, has_more=result.has_more)
 
 
 @tool("read", "List the owner's conversations, newest first, without their transcripts.")
 async def get_conversations(deps: LibraryDeps, uid: UserId, filters: ConversationsFilter) -> Result:
-    found = await list_conversations(deps, uid, ask_for_one_more(filters))
-    shown = list(map(ShortConversationOut.model_validate, found))
-    return await build_page(
-        "conversations", shown, filters, partial(count_conversations, deps, uid, filters)
-    )
+    page, end = await list_conversations(deps, uid, filters), filters.offset + filters.limit
+    return build_page("conversations", page, ShortConversationOut, end=end)
 
 
 @tool("read", "Read one of the owner's conversations with its transcript.")

@@ -7,10 +7,11 @@ The decorator takes the name of the tool and the type of its arguments from the 
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic_core import to_json
 
+from functions.library.pagination import OffsetPage
 from shared.arguments import read_json_schema
 from shared.domain.ids import UserId
 from shared.domain.store.sizes import truncate
@@ -55,30 +56,27 @@ class LibraryTool:
         return truncate(to_json(result).decode(), MAX_RESULT_CHARS, advice="; ask for less")
 
 
-class PageOfList(Protocol):
-    """Which items of a list are asked for."""
-
-    @property
-    def limit(self) -> int: ...
-
-    @property
-    def offset(self) -> int: ...
-
-
-async def build_page(
-    noun: str, found: Sequence[Wire], page: PageOfList, count: Callable[[], Awaitable[int | None]]
+def build_list(
+    noun: str,
+    items: Sequence[Any],
+    *,
+    has_more: bool,
+    next_offset: int | None = None,
+    total: int | None = None,
 ) -> Result:
-    """Return the items of a page; where there are more, also that, where they begin, and how many there are in all.
+    """Return the items; where there are more, also that, where they begin, and how many there are in all, if known.
 
-    `found` has one more than the page then. `count` returns None where nobody knows. What tells of the rest comes
-    first: a result that is too long loses its end.
+    What tells of the rest comes first: a result that is too long loses its end.
     """
-    shown = found[: page.limit]
-    if len(found) == len(shown):
-        return {noun: shown}
-    total = await count()
-    in_all = {} if total is None else {"total": total}
-    return {"more": True, "next_offset": page.offset + page.limit, **in_all, noun: shown}
+    places = {"next_offset": next_offset, "total": total}
+    known = {name: number for name, number in places.items() if number is not None}
+    return {**({"more": True, **known} if has_more else {}), noun: items}
+
+
+def build_page(noun: str, page: OffsetPage[Any], kind: type[Wire], *, end: int) -> Result:
+    """Return the items of a page, as schemas; `end` is the offset behind them."""
+    shown = list(map(kind.model_validate, page.items))
+    return build_list(noun, shown, has_more=page.has_more, next_offset=end, total=page.total)
 
 
 def tool(effect: Effect, description: str) -> Callable[[Run], LibraryTool]:

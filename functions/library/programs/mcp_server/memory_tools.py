@@ -1,13 +1,12 @@
 """Memory tools: facts about the owner, and the people they know."""
 
-from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from functions.library.memories import memories
-from functions.library.programs.listings import ask_for_one_more, count_memories, list_memories
-from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
+from functions.library.programs.listings import list_memories
+from functions.library.programs.mcp_server.library_tool import Result, build_list, build_page, tool
 from functions.library.programs.program_schemas import MemoriesFilter, ShortMemoryOut
 from functions.library.programs.route_calls import call_route
 from functions.library.schemas import LibrarySearchIn
@@ -39,16 +38,15 @@ class NoArguments(Wire):
 
 @tool("read", "List facts about the owner, newest first.")
 async def get_memories(deps: LibraryDeps, uid: UserId, filters: MemoriesFilter) -> Result:
-    found = await list_memories(deps, uid, ask_for_one_more(filters))
-    shown = list(map(ShortMemoryOut.model_validate, found))
-    return await build_page("memories", shown, filters, partial(count_memories, deps, uid, filters))
+    page = await list_memories(deps, uid, filters)
+    return build_page("memories", page, ShortMemoryOut, end=filters.offset + filters.limit)
 
 
 @tool("read", "Find facts about the owner, best first.")
 async def search_memories(deps: LibraryDeps, uid: UserId, search: LibrarySearchIn) -> Result:
     found = await deps.search.find_memories(uid, search.query, limit=search.limit)
-    more = {"more": True} if found.has_more else {}
-    return {**more, "memories": list(map(ShortMemoryOut.model_validate, found.memories))}
+    shown = list(map(ShortMemoryOut.model_validate, found.memories))
+    return build_list("memories", shown, has_more=found.has_more)
 
 
 @tool("write", "Remember a fact about the owner, in one sentence.")
@@ -74,7 +72,7 @@ async def delete_memory(deps: LibraryDeps, uid: UserId, memory: MemoryName) -> R
 async def get_people(deps: LibraryDeps, uid: UserId, _: NoArguments) -> Result:
     found = await deps.stores.people.list_newest(uid, limit=MAX_LISTED_PEOPLE + 1)
     shown = [{"id": p.id, "name": p.name, "role": p.role} for p in found[:MAX_LISTED_PEOPLE]]
-    return {**({"more": True} if len(found) > len(shown) else {}), "people": shown}
+    return build_list("people", shown, has_more=len(found) > len(shown))
 
 
 TOOLS = (

@@ -9,6 +9,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from functions.library.memories import memories
+from functions.library.pagination import build_page_response
 from functions.library.programs.key_access import KeyOwner, authorize_mcp_key
 from functions.library.programs.listings import list_conversations, list_memories
 from functions.library.programs.program_schemas import (
@@ -56,8 +57,7 @@ async def list_owner_memories(
         filters = call.query.to_filter()
     except Invalid as error:
         return build_problem(400, str(error))
-    found = await list_memories(deps, call.caller.uid, filters)
-    return list(map(ShortMemoryOut.model_validate, found))
+    return build_page_response(await list_memories(deps, call.caller.uid, filters), ShortMemoryOut)
 
 
 @route(
@@ -123,8 +123,9 @@ async def list_owner_conversations(
         filters = call.query.to_filter()
     except Invalid as error:
         return build_problem(400, str(error))
-    found = await list_conversations(deps, call.caller.uid, filters)
-    return list(map(ShortConversationOut.model_validate, found))
+    return build_page_response(
+        await list_conversations(deps, call.caller.uid, filters), ShortConversationOut
+    )
 
 
 @route(

@@ -1,11 +1,10 @@
 """Task tools: what the owner wants done."""
 
-from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
-from functions.library.programs.mcp_server.library_tool import Result, build_page, tool
+from functions.library.programs.mcp_server.library_tool import Result, build_list, tool
 from functions.library.programs.program_schemas import Offset, ProgramTaskOut
 from functions.library.programs.route_calls import call_route
 from functions.library.schemas import LibrarySearchIn
@@ -14,9 +13,7 @@ from functions.library.tasks.action_item_schemas import (
     ActionItemContentIn,
     ActionItemOut,
     OwnerFilter,
-    list_owners,
 )
-from shared.data.tasks.action_items import ActionItemFilter
 from shared.domain.ids import UserId
 from shared.edge.declare.schemas import Wire
 from shared.library.conversation_schemas import ClientId
@@ -47,22 +44,23 @@ class TaskCompletion(TaskName):
 
 @tool("read", "List what the owner wants done, newest first.")
 async def get_action_items(deps: LibraryDeps, uid: UserId, filters: TasksFilter) -> Result:
-    query = {**filters.model_dump(exclude_none=True), "limit": filters.limit + 1}
-    page = await call_route(deps, uid, action_items.list_action_items, query=query)
-    shown = list(map(ProgramTaskOut.model_validate, page.action_items))
-    return await build_page("action_items", shown, filters, partial(_count, deps, uid, filters))
-
-
-async def _count(deps: LibraryDeps, uid: UserId, filters: TasksFilter) -> int:
-    where = ActionItemFilter(completed=filters.completed).to_where()
-    return await deps.stores.action_items.count_owned(uid, list_owners(filters.owner), where=where)
+    query = filters.model_dump(exclude_none=True)
+    listed = await call_route(deps, uid, action_items.list_action_items, query=query)
+    shown = list(map(ProgramTaskOut.model_validate, listed.action_items))
+    return build_list(
+        "action_items",
+        shown,
+        has_more=listed.has_more,
+        next_offset=filters.offset + filters.limit,
+        total=listed.total,
+    )
 
 
 @tool("read", "Find what the owner wants done, best first.")
 async def search_action_items(deps: LibraryDeps, uid: UserId, search: LibrarySearchIn) -> Result:
     found = await call_route(deps, uid, action_items.search_action_items, body=dict(search))
-    more = {"more": True} if found.has_more else {}
-    return {**more, "action_items": list(map(ProgramTaskOut.model_validate, found.action_items))}
+    shown = list(map(ProgramTaskOut.model_validate, found.action_items))
+    return build_list("action_items", shown, has_more=found.has_more)
 
 
 @tool("write", "Write down something that the owner wants done.")

@@ -203,7 +203,7 @@ async def test_a_deleted_file_leaves_nothing_behind_p21(
     deps = build_deps(world)
     [file] = await send(alice, plan_pdf=build_pdf("The keel is of oak"))
     found = await deps.file_index.search(ALICE, "oak keel", limit=3)
-    assert [(hit.file_id, hit.number) for hit in found] == [(file["id"], 0)]
+    assert [(hit.file_id, hit.number) for hit in found.passages] == [(file["id"], 0)]
 
     assert (await alice.delete(f"{FILES}/{file['id']}")).status_code == 204
 
