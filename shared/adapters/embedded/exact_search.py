@@ -58,7 +58,7 @@ class Postings:
 
     def add_scores(self, query: SparseVector, scores: Floats) -> None:
         """Add each row's dot product to its place in `scores`."""
-        slices = [self._find_entries(term) for term in query.indices]
+        slices = self._find_entries(query)
         if not slices:
             return
         rows = np.concatenate([self.rows[entries] for entries in slices])
@@ -71,18 +71,19 @@ class Postings:
     def read_weights(self, query: SparseVector, rows: Positions) -> Vectors:
         """Return the weight of each query term in each of `rows`: (rows, terms) float32."""
         weights = np.zeros((len(rows), len(query.indices)), np.float32)
-        for n, term in enumerate(query.indices):
-            entries = self._find_entries(term)
+        for n, entries in enumerate(self._find_entries(query)):
             entry_rows = self.rows[entries]
             if len(entry_rows):
                 at = np.minimum(np.searchsorted(entry_rows, rows), len(entry_rows) - 1)
                 weights[:, n] = np.where(entry_rows[at] == rows, self.weights[entries][at], 0)
         return weights
 
-    def _find_entries(self, term: int) -> slice:
-        at = int(np.searchsorted(self.terms, np.uint32(term)))
-        is_known = at < len(self.terms) and self.terms[at] == term
-        return slice(self.starts[at], self.starts[at + 1]) if is_known else slice(0)
+    def _find_entries(self, query: SparseVector) -> list[slice]:
+        """Return where the entries of each term of the query stand: nowhere for one that no row has."""
+        terms = np.array(query.indices, np.uint32)
+        begins = self.starts[np.searchsorted(self.terms, terms)]
+        ends = self.starts[np.searchsorted(self.terms, terms, side="right")]
+        return list(map(slice, begins.tolist(), ends.tolist()))
 
 
 @dataclass(frozen=True, slots=True)
