@@ -2446,6 +2446,7 @@ class ActionItemListOut(TypedDict):
     action_items: list[ActionItemOut]
     has_more: bool
     next_cursor: str | None
+    total: int | None
 
 
 class AnswerOut(TypedDict):

@@ -4,7 +4,7 @@ Also called: result snapshot, point in time, scroll, search pagination.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -33,7 +33,7 @@ class RankedRow(NamedTuple):
     turns: tuple[int, ...] = ()
 
 
-RankedRows = Mapping[ConversationId, Sequence[RankedRow]]
+RankedRows = Mapping[ConversationId, list[RankedRow]]
 """The rows of conversations: the best conversation first, and the best row of each."""
 
 
