@@ -186,7 +186,7 @@ async def test_files_are_found_again_after_their_rows_were_lost_x13(library: Ind
     assert await reindex_files(ANN, files, blobs, index) == 2
 
     found = await index.search(ANN, "keel of oak", limit=9)
-    assert found[0].file_id == "keel"
+    assert found.passages[0].file_id == "keel"
     assert (await files.get(ANN, "keel")).chunk_count == 1
 
 
@@ -196,7 +196,8 @@ async def test_a_file_that_is_deleted_meanwhile_leaves_no_rows_x13(library: Inde
     await store_file(library, blobs, "keel", "The keel is of oak.")
 
     assert await reindex_files(ANN, files, blobs, index) == 0
-    assert await index.search(ANN, "keel of oak", limit=9) == []
+    found = await index.search(ANN, "keel of oak", limit=9)
+    assert found.passages == []
 
 
 class DeletingBlobs(MemoryBlobs):

@@ -98,6 +98,7 @@ async def list_items(deps: LibraryDeps, call: Call) -> ActionItemListOut:
         action_items=list(map(ActionItemOut.model_validate, items)),
         has_more=False,
         next_cursor=None,
+        total=None,
     )
 
 
