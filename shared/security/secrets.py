@@ -66,13 +66,13 @@ _NAME_ENDS = (
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
-_BETWEEN_GROUPS = r"(?:, | - |[._,/·:|\n-]| {1,3})"
+_BETWEEN_GROUPS = r"(?:, | - |[._,/·:|\n\t-]| {1,3})"
 _IBANS: Final[Mapping[str, str]] = json.loads(
     Path(__file__).with_name("iban_forms.json").read_text("utf-8")
 )
 """The signs behind a country and two check digits: letters (a), digits (n), or either (c)."""
 _IBAN_SIGNS: Final = {"a": "[A-Z]", "n": "[0-9]", "c": "[0-9A-Z]"}
-_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n-")
+_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n\t-")
 _KEY_BEGINNINGS: Final = (
     *(
         "sk",
@@ -250,6 +250,12 @@ def redact_secrets(
         parts += [text[end : secret.start], replacement]
         end = secret.end
     return "".join([*parts, text[end:]])
+
+
+def match_opaque_token(text: str, start: int) -> tuple[int, int] | None:
+    """Return the span of a token that begins there, and is random by its signs."""
+    token = _compile(_PATTERNS["opaque_token"]).match(text, start)
+    return _find_opaque_token(token) if token else None
 
 
 _compile = cache(re.compile)  # compiling all of them would cost a cold start some milliseconds
