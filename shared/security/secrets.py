@@ -165,6 +165,7 @@ _NAMED_VALUE = (
     r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
     r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
 )
+_OPAQUE: Final = r"[\w+/-]{20,}+={0,2}"
 _PATTERNS: Final[Mapping[Kind, str]] = {
     "private_key": (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
@@ -206,7 +207,7 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         rf"|[0-9]{{3}}{_BETWEEN_GROUPS}[0-9]{{6}}{_BETWEEN_GROUPS}[0-9]{{5}}(?![0-9])|(?:[ -]?[0-9]){{12,18}}))"
     ),
     "iban": r"(?a)[A-Za-z](?:(?<![A-Za-z0-9].)|(?<=(?i:iban).))(?= ?(?P<second>[A-Za-z]) ?[0-9] ?[0-9])",
-    "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
+    "opaque_token": rf"(?a)(?<![\w+/-]){_OPAQUE}",
 }
 _DOUBLED: Final = str.maketrans("0123456789", "0246813579")
 """Twice a digit, and the sum of its digits."""
@@ -254,7 +255,7 @@ def redact_secrets(
 
 def match_opaque_token(text: str, start: int) -> tuple[int, int] | None:
     """Return the span of a token that begins there, and is random by its signs."""
-    token = _compile(_PATTERNS["opaque_token"]).match(text, start)
+    token = _compile(rf"(?a){_OPAQUE}").match(text, start)
     return _find_opaque_token(token) if token else None
 
 

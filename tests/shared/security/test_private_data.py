@@ -184,6 +184,7 @@ def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
         ("Key:\n9fK2mQ7xL4wZ8vT1\n", "9fK2mQ7xL4wZ8vT1"),
         ("API key\n\n9fK2mQ7xL4wZ8vT1", "9fK2mQ7xL4wZ8vT1"),
         ("card\t4242\t4242\t4242\t4242\t09/27", "4242\t4242\t4242\t4242"),
+        ("token->9fK2mQ7xL4wZ8vT1bN5c", "9fK2mQ7xL4wZ8vT1bN5c"),
         ("TOTP secret: KVKFKRCPNZQUYMLX", "KVKFKRCPNZQUYMLX"),
         ("MA64 0115 1900 0001 2050 0053 4921", "MA64 0115 1900 0001 2050 0053 4921"),
     ],
