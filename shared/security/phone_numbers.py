@@ -1,7 +1,7 @@
 """Phone numbers in text: international ones anywhere, and the national formats of some countries."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import Any
@@ -15,7 +15,7 @@ _SIGNS = " \u00a0._-\u2010\u2011\u2012\u2013/()·•"
 """What may stand between the digits of a number."""
 _SEPARATOR = f"[{re.escape(_SIGNS)}]"
 _CANDIDATE = re.compile(
-    rf"[+(0-9](?<![\w#=&?%@/_-].)(?<![0-9]\.[0-9(])(?:(?<=[0-9])|[+(]?[0-9])(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )[0-9]){{6,80}}+(?![\w%@=])"
+    rf"[+(0-9](?<![\w#=&?%@/_-].)(?<![0-9]\.[0-9(])(?:(?<=[0-9])|[+(]?[0-9])(?:(?:[{re.escape(_SIGNS)}\n]{{0,2}}| [/-] )[0-9]){{6,}}+(?P<more>[\w%@=])?"
 )
 _OTHER_NUMBER = re.compile(
     r"(?<![0-9./-])(?:[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.](?:19|20)?[0-9]{2}"
@@ -50,20 +50,25 @@ def find_phone_numbers(text: str) -> Iterator[tuple[int, int]]:
     its country groups them: other rows of digits may as well be the number of an order.
     """
     yield from (mobile.span(1) for mobile in _CHINESE_MOBILE.finditer(text))
-    for run in _CANDIDATE.finditer(text):
-        for offset, candidate in _list_candidates(run[0]):
+    for place, run in _find_runs(text):
+        for offset, candidate in _list_candidates(run):
             for start, end in _find_in(candidate):
-                yield run.start() + offset + start, run.start() + offset + end
+                yield place + offset + start, place + offset + end
 
 
-def _list_candidates(run: str) -> Sequence[tuple[int, str]]:
+def _find_runs(text: str) -> Iterator[tuple[int, str]]:
+    """Yield runs of digits, with their places; none that goes on as a word."""
+    for run in _CANDIDATE.finditer(text):
+        if not run["more"]:
+            yield run.start(), run[0]
+
+
+def _list_candidates(run: str) -> Iterable[tuple[int, str]]:
     """Return what may be a number, with its place: a run of digits without other numbers in it."""
     if _OTHER_SIGNS.isdisjoint(run):
         return [(0, run)]
     readable, count = _OTHER_NUMBER.subn(lambda number: "x" * len(number[0]), run)
-    if not count:
-        return [(0, run)]
-    return [(found.start(), found[0]) for found in _CANDIDATE.finditer(readable)]
+    return _find_runs(readable) if count else [(0, run)]
 
 
 def find_spoken_numbers(text: str) -> Iterator[tuple[int, int]]:
@@ -161,7 +166,7 @@ def _compile_form(country: str) -> re.Pattern[str]:
     forms = dict.fromkeys(each.national_number_pattern for each in types if each is not None)
     prefix = rf"(?:{metadata.national_prefix_for_parsing or ''})?"
     rough_form = metadata.general_desc.national_number_pattern  # tells most others apart in no time
-    return re.compile(rf"(?={prefix}(?:{rough_form})\Z){prefix}(?:{'|'.join(filter(None, forms))})")
+    return re.compile(rf"{prefix}(?=(?:{rough_form})\Z)(?:{'|'.join(filter(None, forms))})")
 
 
 @cache

@@ -7,10 +7,12 @@ over all others quickly. Checksums decide for card numbers and IBANs.
 Also called: secret scanning, credit card detection, DLP.
 """
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise, permutations
+from pathlib import Path
 from typing import Final, Literal
 
 from shared.domain.value import positional_value
@@ -64,8 +66,13 @@ _NAME_ENDS = (
 )
 """Ends of the names: most separators of a text stand behind another word."""
 _MAX_NAME_CHARS = 48
-_BETWEEN_GROUPS = r"(?:, | - |[._,/·:|\n-]| {1,3})"
-_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n-")
+_BETWEEN_GROUPS = r"(?:, | - |[._,/·:|\n\t-]| {1,3})"
+_IBANS: Final[Mapping[str, str]] = json.loads(
+    Path(__file__).with_name("iban_forms.json").read_text("utf-8")
+)
+"""The signs behind a country and two check digits: letters (a), digits (n), or either (c)."""
+_IBAN_SIGNS: Final = {"a": "[A-Z]", "n": "[0-9]", "c": "[0-9A-Z]"}
+_WITHOUT_SEPARATORS = str.maketrans("", "", " ._,/·:|\n\t-")
 _KEY_BEGINNINGS: Final = (
     *(
         "sk",
@@ -158,6 +165,7 @@ _NAMED_VALUE = (
     r"|:\s{0,3}(?P<signed>(?=[A-Za-z]{0,60}[^\sA-Za-z\"'.,;)<>\[{])[^\s\"',;<>]{6,}+)"
     r"|:[ \t]{0,3}(?P<alone>[^\s\"',;<>\[{]{6,500})(?=[ \t]{0,3}[\r\n]|\Z)"
 )
+_OPAQUE: Final = r"[\w+/-]{20,}+={0,2}"
 _PATTERNS: Final[Mapping[Kind, str]] = {
     "private_key": (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?"
@@ -198,13 +206,12 @@ _PATTERNS: Final[Mapping[Kind, str]] = {
         rf"[2-6](?<![0-9].)(?:(?<!2)|(?=[2-7]))(?=([0-9]{{3}}(?:{_BETWEEN_GROUPS}[0-9]{{4}}){{3}}(?:[._,/· -][0-9]{{1,3}})?(?![0-9])"
         rf"|[0-9]{{3}}{_BETWEEN_GROUPS}[0-9]{{6}}{_BETWEEN_GROUPS}[0-9]{{5}}(?![0-9])|(?:[ -]?[0-9]){{12,18}}))"
     ),
-    "iban": (
-        rf"(?a)[A-Za-z](?:(?<![A-Za-z0-9].)|(?<=(?i:iban).))(?=([A-Za-z][0-9]{{2}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{4}}){{2,7}}(?:{_BETWEEN_GROUPS}?[A-Za-z0-9]{{1,3}})?"
-        r"|[A-Z] [0-9]{2}(?: [A-Za-z0-9]{4}){3,7}(?: [A-Za-z0-9]{1,3})?"
-        r"| [A-Za-z](?: [0-9]){2}(?: [A-Za-z0-9]){11,30}))"
-    ),
-    "opaque_token": (r"(?a)(?<![\w+/-])[\w+/-]{20,}+={0,2}"),
+    "iban": r"(?a)[A-Za-z](?:(?<![A-Za-z0-9].)|(?<=(?i:iban).))(?= ?(?P<second>[A-Za-z]) ?[0-9] ?[0-9])",
+    "opaque_token": rf"(?a)(?<![\w+/-]){_OPAQUE}",
 }
+_DOUBLED: Final = str.maketrans("0123456789", "0246813579")
+"""Twice a digit, and the sum of its digits."""
+_DIGITS: Final = re.compile("[0-9]+")
 _UUID = r"(?i)[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}"
 _CLASSES = str.maketrans(
     {
@@ -246,6 +253,12 @@ def redact_secrets(
     return "".join([*parts, text[end:]])
 
 
+def match_opaque_token(text: str, start: int) -> tuple[int, int] | None:
+    """Return the span of a token that begins there, and is random by its signs."""
+    token = _compile(rf"(?a){_OPAQUE}").match(text, start)
+    return _find_opaque_token(token) if token else None
+
+
 _compile = cache(re.compile)  # compiling all of them would cost a cold start some milliseconds
 
 
@@ -279,27 +292,46 @@ def _find_group(match: re.Match[str]) -> tuple[int, int]:
 
 def _find_card_number(match: re.Match[str]) -> tuple[int, int] | None:
     """Return the longest prefix of the digits that ends with them or a group, and passes Luhn."""
-    return _find_longest(match, lambda digits: 13 <= len(digits) <= 19 and _passes_luhn(digits))
+    start = match.start()
+    ends = [group.end() for group in _DIGITS.finditer(match.string, start, match.end(1))]
+    for end in reversed(ends):
+        digits = _join(match.string[start:end])
+        if not match.string[end : end + 1].isalnum() and _is_card_number(digits):
+            return start, end
+    return None
+
+
+def _is_card_number(digits: str) -> bool:
+    return 13 <= len(digits) <= 19 and _passes_luhn(digits)
 
 
 def _find_iban(match: re.Match[str]) -> tuple[int, int] | None:
-    return _find_longest(match, is_iban)
+    """Return what has the length, the letters and the check digits of an IBAN of its country."""
+    country = f"{match[0]}{match['second']}".upper()
+    form = _compile_iban(country) if country in _IBANS else None
+    iban = form.match(match.string, match.start()) if form else None
+    return iban.span() if iban and _passes_mod_97(_join(iban[0])) else None
 
 
-def is_iban(groups: str) -> bool:
-    """Tell whether groups of signs have the length and the check digits of an IBAN."""
-    iban = _join(groups)
-    return 15 <= len(iban) <= 34 and _passes_mod_97(iban)
+def is_iban(text: str) -> bool:
+    """Tell whether a text is an IBAN, in groups or not."""
+    return (0, len(text)) in _find("iban", text)
 
 
-def _find_longest(match: re.Match[str], passes: Callable[[str], bool]) -> tuple[int, int] | None:
-    start, (_, end) = match.start(), match.span(1)
-    text = match.string
-    for stop in range(end, start, -1):
-        is_whole = stop == len(text) or not text[stop].isalnum()
-        if is_whole and text[stop - 1].isalnum() and passes(_join(text[start:stop])):
-            return start, stop
-    return None
+@cache
+def _compile_iban(country: str) -> re.Pattern[str]:
+    """Compile the ways to write an IBAN: in groups of four, also behind a country that stands apart, or sign by sign."""
+    account = [
+        _IBAN_SIGNS[kind]
+        for count, kind in re.findall("([0-9]+)([nac])", _IBANS[country])
+        for _ in range(int(count))
+    ]
+    signs = [*country, "[0-9]", "[0-9]", *account]
+    groups = ["".join(signs[at : at + 4]) for at in range(0, len(signs), 4)]
+    apart = " ".join(["[0-9]{2}", *groups[1:]])
+    return re.compile(
+        rf"(?ai)(?:{f'{_BETWEEN_GROUPS}?'.join(groups)}|(?-i:{country}) {apart}|{' '.join(signs)})(?![^\W_])"
+    )
 
 
 def _join(groups: str) -> str:
@@ -316,9 +348,8 @@ def _find_named_secret(separator: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _passes_luhn(digits: str) -> bool:
-    doubled = [int(digit) * 2 for digit in digits[-2::-2]]
-    plain = [int(digit) for digit in digits[::-2]]
-    return (sum(plain) + sum(n - 9 if n > 9 else n for n in doubled)) % 10 == 0
+    doubled = digits[-2::-2].translate(_DOUBLED)
+    return sum(map(int, digits[::-2] + doubled)) % 10 == 0
 
 
 def _passes_mod_97(iban: str) -> bool:

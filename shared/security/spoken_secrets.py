@@ -5,10 +5,12 @@ languages are data (secret_names.json).
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Final, Literal, get_args
 
+from shared.security.passphrases import match_passphrase
 from shared.security.plain_form import WORD_END, PlainForm
 from shared.security.secret_names import (
     LIST_MARK,
@@ -20,7 +22,7 @@ from shared.security.secret_names import (
     list_links,
     match_link,
 )
-from shared.security.secrets import Kind, find_secrets
+from shared.security.secrets import match_opaque_token
 from shared.security.spelled_numbers import match_spelled_code
 from shared.security.word_runs import find_word_runs
 
@@ -29,11 +31,11 @@ _Group = Literal["passwords", "codes", "keys"]
 _MIN_CHARS: Final = 4
 _MIN_CODE_CHARS: Final = 3
 _MIN_BARE_CHARS: Final = 6
-_TOKENS: Final[tuple[Kind, ...]] = ("opaque_token",)
-_MAX_TOKEN_CHARS: Final = 500
 _VALUE: Final = re.compile(rf"[^\s\"'<>,;{WORD_END}]{{3,200}}")
 _CAPITALS: Final = re.compile("[A-Z]{16,}")
-"""A key in base32 without a digit: no word is so long."""
+"""A key in base32 without a digit, or a long word."""
+_VOWELS: Final = re.compile("[AEIOUY]")
+_RARE_LETTERS: Final = re.compile("[JKQVWXZ]")
 _STRONG_SIGN: Final = re.compile(r"[!@#$%^&*+=~|\\?][^\W_]")
 """Inside a word: at its end it ends a sentence."""
 _SIGN: Final = re.compile(r"[!@#$%^&*+=~?]")
@@ -70,6 +72,13 @@ _ALONE: Final = re.compile(r"[ ]{0,3}[:=][ ]{0,3}([^\W\d_]{6,60})[ ]{0,3}(?:$)",
 """A password of letters alone on its line."""
 _NEAR_CHARS: Final = 80
 """So far from its name may the first or the last word of a recovery phrase stand."""
+_ASSIGNMENT: Final = re.compile(r"[^\W\d]\w*=.")
+_NEXT_LINE: Final = re.compile(
+    r"[ ]{0,2}(?P<colon>:?)[ \t]{0,3}\r?\n[ \t\r\n]{0,8}(?=[^\s\d]{0,60}[0-9])(?=[^\sA-Za-z]{0,60}[A-Za-z])"
+    r"(?P<value>[\w.+/!@#$%^&*~?-]{8,500}+={0,2})[ \t]{0,3}\r?$",
+    re.MULTILINE,
+)
+"""A key alone on its line, below the line of its name."""
 _CODE: Final = re.compile(r"[()\[\]{}`]|://|\A[$%]\w+\Z")
 
 
@@ -80,12 +89,19 @@ def find_spoken_secrets(
 
     `lowered` is the text in small letters, `present` the names that stand in it.
     """
-    for group in get_args(_Group):
-        for place in find_names(plain, lowered, present[group]):
-            yield from _find_values(plain, lowered, place, group)
+    places = sorted(
+        (place, group)
+        for group in get_args(_Group)
+        for place in find_names(plain, lowered, present[group])
+    )
+    for place, group in places:
+        yield from _find_values(plain, lowered, place, group)
+    for successor in find_names(plain, lowered, present["successors"]) if places else ():
+        yield from _find_new_value(plain, lowered, successor, places)
     yield from _find_sent_codes(plain, lowered, present)
-    for _, end in find_names(plain, lowered, present["opaque"]):
+    for start, end in find_names(plain, lowered, present["opaque"]):
         yield from _find_token(plain.words, lowered, end)
+        yield from _find_on_next_line(plain.words, start, end)
     for _, end in find_names(plain, lowered, present["logins"]):
         pair = _LOGIN_PAIR.match(plain.words, end)
         secret = pair[1].rstrip(".") if pair else ""
@@ -115,10 +131,31 @@ def _find_sent_codes(
 def _find_token(words: str, lowered: str, end: int) -> Iterator[tuple[int, int]]:
     """Yield a token that nobody would say, directly behind what it is called: the words alone are said of much else."""
     between = match_link(lowered, end)
-    start = between.end() if between else end
-    for token in find_secrets(words[start : start + _MAX_TOKEN_CHARS], kinds=_TOKENS):
-        if not token.start:
-            yield start, start + token.end
+    token = match_opaque_token(words, between.end() if between else end)
+    if token:
+        yield token
+
+
+def _find_on_next_line(words: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a key below its name, which ends its line with a colon or is all of it."""
+    below = _NEXT_LINE.match(words, end)
+    if below and (below["colon"] or not words[words.rfind("\n", 0, start) + 1 : start].strip()):
+        yield below.span("value")
+
+
+def _find_new_value(
+    plain: PlainForm,
+    lowered: str,
+    successor: tuple[int, int],
+    places: Sequence[tuple[tuple[int, int], _Group]],
+) -> Iterator[tuple[int, int]]:
+    """Yield what stands behind words such as `the new one`, soon behind the name of a secret; no digits that count something."""
+    at = bisect(places, successor[0], key=lambda place: place[0][1])
+    if not at or successor[0] - places[at - 1][0][1] > _NEAR_CHARS:
+        return
+    for start, end in _find_values(plain, lowered, successor, places[at - 1][1]):
+        if not lowered[start:end].isdigit() or _DIGITS_AT_END.match(plain.words, start):
+            yield start, end
 
 
 def _find_bare_pairs(text: str) -> Iterator[tuple[int, int]]:
@@ -151,8 +188,11 @@ def _find_values(
 ) -> Iterator[tuple[int, int]]:
     """Yield the value behind a name, and further codes of a list."""
     alone = _match_whole(plain.words, name[1]) if group == "passwords" else None
-    span = alone.span(1) if alone else _find_value(plain, lowered, name, group)
-    span = _find_spelled_code(lowered, name, group) or span
+    between = match_link(lowered, name[1])
+    span = alone.span(1) if alone else _find_value(plain, name, between, group)
+    span = _find_spelled_code(lowered, between, group) or span
+    if group == "passwords" and between and between["link"]:
+        span = match_passphrase(lowered, between.end()) or span
     if span is None:
         return
     digits = _MORE_DIGITS.match(plain.words, span[1]) if lowered[slice(*span)].isdigit() else None
@@ -180,9 +220,8 @@ def _match_whole(words: str, end: int) -> re.Match[str] | None:
 
 
 def _find_value(
-    plain: PlainForm, lowered: str, name: tuple[int, int], group: _Group
+    plain: PlainForm, name: tuple[int, int], between: re.Match[str] | None, group: _Group
 ) -> tuple[int, int] | None:
-    between = match_link(lowered, name[1])
     if between is None:
         return None
     quoted = _QUOTED.match(plain.words, between.end())
@@ -230,11 +269,10 @@ def _find_behind_words(words: str, start: int, *, is_linked: bool) -> tuple[int,
 
 
 def _find_spelled_code(
-    lowered: str, name: tuple[int, int], group: _Group
+    lowered: str, between: re.Match[str] | None, group: _Group
 ) -> tuple[int, int] | None:
     """Return the span of a code that is told in words: `my pin is four four one seven`."""
-    between = match_link(lowered, name[1]) if group != "keys" else None
-    if between is None or not (between["link"] or group == "codes"):
+    if between is None or group == "keys" or not (between["link"] or group == "codes"):
         return None
     end = match_spelled_code(lowered, between.end())
     return (between.end(), end) if end else None
@@ -243,12 +281,20 @@ def _find_spelled_code(
 def _is_secret(secret: str, *, min_chars: int, is_linked: bool, digits_count: bool) -> bool:
     if len(secret) < min_chars or _CODE.search(secret):
         return False
-    has_digit = any(map(str.isdigit, secret)) or bool(_CAPITALS.fullmatch(secret))
+    if not is_linked and _ASSIGNMENT.match(secret):
+        return False
+    has_digit = any(map(str.isdigit, secret)) or _is_base32(secret)
     if not any(map(str.isalpha, secret)):
         return has_digit and digits_count
     if is_linked:
         return has_digit or bool(_STRONG_SIGN.search(secret))
     return has_digit and len(secret) >= (min_chars if digits_count else _MIN_BARE_CHARS)
+
+
+def _is_base32(secret: str) -> bool:
+    """Tell a row of random capitals from a long word, which has more vowels and fewer rare letters."""
+    surplus = len(_VOWELS.findall(secret)) - len(_RARE_LETTERS.findall(secret))
+    return bool(_CAPITALS.fullmatch(secret)) and surplus < len(secret) / 8
 
 
 @cache

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from functions.chat.consent.asked_sentences import drop_asked
 from shared.retrieval.proof import proves
 from shared.retrieval.term_weights import get_term_weight
 from shared.retrieval.terms import tokenize
@@ -26,9 +27,9 @@ async def stand_in_own_words(
 ) -> bool:
     """Tell whether each word that means something in each text stands in one message of its owner, which proves it.
 
-    A text that means nothing by its words, such as a sign, is nobody's.
+    A text that means nothing by its words, such as a sign, is nobody's. What is asked is not said.
     """
-    own = [(text, frozenset(tokenize(text))) for text in own_texts]
+    own = [(text, frozenset(tokenize(text))) for text in map(drop_asked, own_texts)]
     for text in filter(str.strip, texts):
         meant = _list_meant(text)
         proving = (said for said, terms in own if meant <= terms and proves(said, text))

@@ -6,11 +6,11 @@ from shared.library.pdf_text import PDF_MARK, open_pdf, read_page
 from shared.library.rich_text import read_rich_text
 from shared.library.word_text import WORD_MEMBER, list_lines
 
-_MARK = b"PK"
+ARCHIVE_MARK = b"PK"
 
 
 def is_document(data: bytes) -> bool:
-    if not data.startswith(_MARK) or WORD_MEMBER.encode() not in data:
+    if not data.startswith(ARCHIVE_MARK) or WORD_MEMBER.encode() not in data:
         return False
     try:
         return any(path == WORD_MEMBER for path, _ in list_files(data))

@@ -35,11 +35,15 @@ from shared.domain.value import value
 
 @value
 class Format:
-    """A form of text: `detect` tells whether a file has it, `read` raises UnreadableFile."""
+    """A form of text: `detect` tells whether a file has it, `read` raises UnreadableFile.
+
+    With `may_hold_pages` a library may read HTML in it.
+    """
 
     name: str
     detect: Callable[[TextFile], bool]
     read: Callable[[TextFile], Contents]
+    may_hold_pages: bool = False
 
 
 FORMATS = (
@@ -48,6 +52,7 @@ FORMATS = (
         name="Messenger, Google Chat, Discord, Teams, Skype",
         detect=is_chat_list,
         read=read_chat_list,
+        may_hold_pages=True,
     ),
     Format(name="day of a channel of Slack", detect=is_slack, read=read_slack),
     Format(name="chats of Signal", detect=is_signal, read=read_signal),
@@ -58,11 +63,11 @@ FORMATS = (
         name="JSON with lists of what was said", detect=has_spoken_lists, read=read_spoken_lists
     ),
     Format(name="any other JSON", detect=is_json, read=refuse_json),
-    Format(name="page", detect=is_page, read=read_page),
+    Format(name="page", detect=is_page, read=read_page, may_hold_pages=True),
     Format(name="SMS Backup & Restore", detect=is_text_backup, read=read_text_backup),
     Format(name="calendar, address book or XML", detect=is_other, read=refuse_other),
-    Format(name="mailbox", detect=is_mailbox, read=read_mailbox),
-    Format(name="mail", detect=is_mail, read=read_mail),
+    Format(name="mailbox", detect=is_mailbox, read=read_mailbox, may_hold_pages=True),
+    Format(name="mail", detect=is_mail, read=read_mail, may_hold_pages=True),
     Format(name="iMessage", detect=is_imessage, read=read_imessage),
     Format(name="Discord as text", detect=is_discord_text, read=read_discord_text),
     Format(name="Signal as text", detect=is_signal_text, read=read_signal_text),
@@ -74,4 +79,8 @@ FORMATS = (
 
 def read_text_file(file: TextFile) -> Contents:
     """Read a file by the first of FORMATS that it has. Raises UnreadableFile."""
-    return next(form for form in FORMATS if form.detect(file)).read(file)
+    return find_format(file).read(file)
+
+
+def find_format(file: TextFile) -> Format:
+    return next(form for form in FORMATS if form.detect(file))

@@ -14,6 +14,7 @@ from functions.imports.formats.archived_chats import Surroundings, read_surround
 from functions.imports.formats.archives import list_files
 from functions.imports.formats.chat_lists import is_chat_list
 from functions.imports.formats.documents import (
+    ARCHIVE_MARK,
     is_document,
     is_pdf,
     read_document_text,
@@ -22,7 +23,7 @@ from functions.imports.formats.documents import (
 )
 from functions.imports.formats.drafts import Contents, join_contents
 from functions.imports.formats.exports import EXPORTED_LISTS, EmptyPart, read_collection
-from functions.imports.formats.formats import read_text_file
+from functions.imports.formats.formats import find_format, read_text_file
 from functions.imports.formats.json_text import open_text
 from functions.imports.formats.pages import ask_without_speakers
 from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
@@ -34,6 +35,8 @@ from shared.library.rich_text import is_rich_text
 SENSELESS = "its values make no sense: it is damaged, or of another program"
 EXPORT_MARK = "profile.json"
 """The first file of our own export."""
+_UNFORESEEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+"""No reader foresees every value."""
 CONTENT_FOLDERS = ("audio/", "files/")
 CONVERSATIONS = "conversations"
 """The folder of our own export that has a file for each conversation."""
@@ -104,13 +107,7 @@ def _read_part(name: str, read: Callable[[], Contents]) -> Part:
         return Part(name=name, contents=read())
     except UnreadableFile as refusal:
         return Part(name=name, refusal=refusal)
-    except (
-        ArithmeticError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ):  # no reader foresees every value
+    except _UNFORESEEN:
         return Part(name=name, refusal=UnreadableFile(SENSELESS))
 
 
@@ -118,6 +115,17 @@ def _read_single(name: str, data: bytes) -> Contents:
     """Read a file that is no archive. Raises UnreadableFile."""
     contents = read_text_file(open_text(name, _read_text(data)))
     return ask_without_speakers(contents) if is_pdf(data) else contents
+
+
+def is_read_by_library(name: str, data: bytes) -> bool:
+    """Tell whether a library reads a file, which may take minutes for a page of text."""
+    if is_pdf(data) or is_rich_text(data) or data.startswith(ARCHIVE_MARK):
+        return True
+    try:
+        text = data.decode("utf-8-sig")
+        return find_format(open_text(name, text)).may_hold_pages
+    except (UnreadableFile, *_UNFORESEEN):
+        return True
 
 
 def _read_text(data: bytes) -> str:

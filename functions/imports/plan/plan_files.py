@@ -8,6 +8,8 @@ from functools import partial
 
 from anyio import to_thread
 
+from functions.imports.formats.documents import ARCHIVE_MARK
+from functions.imports.formats.read_file import is_read_by_library
 from functions.imports.plan.plan import Plan, SourceFile, plan_file, plan_refusal
 from shared.domain.errors import QuotaExceeded
 from shared.domain.ids import UserId
@@ -16,9 +18,6 @@ from shared.resilience.isolation import LimitReached, Limits
 
 SMALL_BYTES = 65_536
 """Of plain texts, those of a request together, which are read in an instant whatever stands in them."""
-_BY_LIBRARIES = ("<", "{\\rtf", "PK", "%PDF-")
-"""How files begin that a library reads: it may take minutes for a page of text."""
-ARCHIVE_MARK = b"PK"
 FILE_LIMITS = Limits(cpu_s=10.0)
 SECONDS_PER_BYTE = 1 / 1_048_576
 ARCHIVE_LIMITS = Limits(cpu_s=60.0)
@@ -38,7 +37,7 @@ async def plan_files(
     Raises LongTurnTaken, as read_isolated() does.
     """
     now = deps.clock.now()
-    plain = [at for at, source in enumerate(sources) if _is_plain(source.data)]
+    plain = await to_thread.run_sync(_list_plain, sources)
     read_plain = partial(_plan_all, [sources[at] for at in plain], zone, now)
     size = sum(len(sources[at].data) for at in plain)
     plans = dict(zip(plain, await _plan_together(deps, uid, read_plain, size), strict=False))
@@ -55,13 +54,13 @@ async def plan_files(
     return [plan for _, plan in sorted(plans.items())]
 
 
-def _is_plain(data: bytes) -> bool:
-    if len(data) > SMALL_BYTES:
-        return False
-    try:
-        return not data.decode("utf-8-sig").lstrip().startswith(_BY_LIBRARIES)
-    except UnicodeDecodeError:
-        return False
+def _list_plain(sources: Sequence[SourceFile]) -> list[int]:
+    """Return the places of small texts that no library reads."""
+    return [
+        at
+        for at, source in enumerate(sources)
+        if len(source.data) <= SMALL_BYTES and not is_read_by_library(source.name, source.data)
+    ]
 
 
 def find_limits(data: bytes) -> Limits:

@@ -13,13 +13,88 @@ from shared.integrations import INTEGRATIONS, load_integration
 
 AUTHORITIES = (
     *("Official", "Officiel", "Oficial", "Offiziell", "Offizielle", "Offizielles", "公式", "官方"),
-    *("Verified", "Security", "Support", "System", "Admin", "Administrator", "Team"),
+    *(
+        "Ufficiale",
+        "Officieel",
+        "Oficjalny",
+        "Официальный",
+        "Resmi",
+        "Officiell",
+        "Officiel",
+        "공식",
+        "رسمي",
+    ),
+    *(
+        "Verified",
+        "Verifiziert",
+        "Vérifié",
+        "Verificado",
+        "Verificato",
+        "Geverifieerd",
+        "認証済み",
+        "已认证",
+    ),
+    *(
+        "Security",
+        "Sicherheit",
+        "Sécurité",
+        "Seguridad",
+        "Sicurezza",
+        "Segurança",
+        "Beveiliging",
+        "Bezpieczeństwo",
+    ),
+    *(
+        "Безопасность",
+        "Güvenlik",
+        "Säkerhet",
+        "Sikkerhed",
+        "セキュリティ",
+        "安全中心",
+        "보안",
+        "الأمان",
+    ),
+    *(
+        "Support",
+        "Kundendienst",
+        "Kundenservice",
+        "Assistance",
+        "Soporte",
+        "Assistenza",
+        "Suporte",
+        "Klantenservice",
+    ),
+    *(
+        "Поддержка",
+        "Поддержки",
+        "Destek",
+        "Kundtjänst",
+        "Kundeservice",
+        "サポート",
+        "客服",
+        "고객센터",
+        "الدعم",
+    ),
+    *("Team", "Équipe", "Equipo", "Equipe", "Zespół", "Команда", "Ekibi", "チーム", "团队", "팀"),
+    *(
+        "System",
+        "Admin",
+        "Administrator",
+        "Administrador",
+        "Administrateur",
+        "Amministratore",
+        "Администратор",
+    ),
 )
 """Words by which a name speaks for the product, or for whoever made a service."""
 PROVIDERS = ("Google",)
 """Who makes services that are not called after them."""
-_WORDS = re.compile(r"[^\s_./|:()-]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z]|[0-9]+(?![^\W_]))")
+_WORDS = re.compile(r"[^\s_./|:()'’-]+")
+_SPACELESS = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_BORDER = re.compile(
+    rf"(?<=[a-z])(?=[A-Z]|[0-9]+(?![^\W_]))|(?<=[A-Za-z])(?=[{_SPACELESS}])|(?<=[{_SPACELESS}])(?=[A-Za-z])"
+)
+"""Where a word ends without a space: before a capital, and between scripts."""
 _MAX_WORDS = 3
 """Of a trusted name, also where one is written as several."""
 _LINK_CHARS = 3
@@ -39,7 +114,7 @@ def find_trusted_name(name: str) -> str | None:
 
 def find_borrowed_trust(name: str) -> str | None:
     """Return the trusted name in one that says nothing else, or speaks for it; “Notion Export” says what it does."""
-    words = _WORDS.findall(_CAMEL.sub(" ", name))
+    words = _WORDS.findall(_BORDER.sub(" ", name))
     brands, claims = _find_words(words, _list_brands()), _find_words(words, AUTHORITIES)
     of_product = _find_words(words, PRODUCT_NAMES[:1])
     trusted = {**claims, **brands}

@@ -113,6 +113,30 @@ async def test_what_the_owner_says_is_written_at_once_also_after_reading_s1(
 
 
 @pytest.mark.parametrize(
+    ("said", "fact", "stands"),
+    [
+        ("Is it true that Eve is my lawyer?", "Eve is my lawyer", False),
+        ("Eve is my lawyer, right?", "Eve is my lawyer", False),
+        ("Stimmt es, dass Eve meine Anwältin ist?", "Eve ist meine Anwältin", False),
+        ("¿Es Eve mi abogada?", "Eve es mi abogada", False),
+        ("Правда, что Ева мой юрист?", "Ева мой юрист", False),
+        ("イブは私の弁護士ですか", "イブは私の弁護士です", False),
+        ("Should I pay Eve 900 euros?", "Pay Eve 900 euros", False),
+        ("Eve is my lawyer. Is she cheap?", "Eve is my lawyer", True),
+        ("Can you note that Eve is my lawyer?", "Eve is my lawyer", True),
+        ("Kannst du notieren, dass Eve meine Anwältin ist?", "Eve ist meine Anwältin", True),
+        ("Peux-tu noter que Eve est mon avocate ?", "Eve est mon avocate", True),
+        ("Eve は弁護士だと覚えてくれますか？", "Eve は弁護士", True),
+        ("My bank is bank.example.com, v2.1", "My bank is bank.example.com", True),
+    ],
+)
+async def test_what_the_owner_asks_is_not_what_they_say_s1(
+    said: str, fact: str, *, stands: bool
+) -> None:
+    assert await stand_in_own_words([fact], [said]) is stands
+
+
+@pytest.mark.parametrize(
     ("arguments", "stands"),
     [
         ({"fact": "User likes strong coffee"}, True),

@@ -171,12 +171,27 @@ async def test_a_reader_has_bounded_time_and_memory(world: ProcessingFixture, li
         ([TALK.encode()] * 3, False),
         ([b"<html><p>" + TALK.encode()], True),
         ([b"\xef\xbb\xbf <html><p>Hi"], True),
+        (
+            [
+                b"From: a@example.com\nDate: Tue, 1 Dec 2026 10:00:00 +0000\nSubject: Hi\nContent-Type: text/html\n\n<p>Hi"
+            ],
+            True,
+        ),
         ([b"{\\rtf1 Hi}"], True),
         (["Grüße aus Köln".encode("latin-1")], True),
         ([b"hello " * 7_000] * 3, True),
         ([b"hello " * 12_000], True),
     ],
-    ids=["texts", "page", "page behind a mark", "rich text", "old encoding", "together", "large"],
+    ids=[
+        "texts",
+        "page",
+        "page behind a mark",
+        "page in a mail",
+        "rich text",
+        "old encoding",
+        "together",
+        "large",
+    ],
 )
 async def test_what_a_library_reads_or_is_much_is_read_in_a_process_and_counted_g7(
     world: ProcessingFixture, files: list[bytes], *, is_counted: bool

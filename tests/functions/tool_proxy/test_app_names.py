@@ -125,6 +125,17 @@ def test_a_name_that_holds_one_of_ours_as_a_part_is_free_s3(name: str) -> None:
         "Omi Team",
         "The official Notion helper",
         "Ｋｅｅｐｓａｋｅ album",
+        "Keepsake's Helper",
+        "Keepsake’s Vault",
+        "Gmail官方",
+        "グーグルGmail公式",
+        "Kundendienst Gmail",
+        "Soporte Gmail",
+        "Équipe Notion",
+        "Notion Güvenlik",
+        "Служба поддержки Gmail",
+        "セキュリティ",
+        "Sicherheit",
     ],
 )
 def test_a_name_that_borrows_trust_is_reserved_s3(name: str) -> None:
@@ -139,6 +150,9 @@ def test_a_name_that_borrows_trust_is_reserved_s3(name: str) -> None:
         "Solar System Quiz",
         "Tabs for GitHub",
         "Home Security Log",
+        "Sicherheit im Haus",
+        "Équipe de vélo",
+        "Ann's Garden",
     ],
 )
 def test_a_name_that_says_what_an_app_does_is_free_s3(name: str) -> None:

@@ -1,7 +1,10 @@
 """Private data: every form is found, and numbers that only look alike are left."""
 
+import sys
+from collections import Counter
+
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from infra.local.routing import ROOT
@@ -170,6 +173,27 @@ def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("my passphrase is correct horse battery staple", "correct horse battery staple"),
+        ("Passphrase: Birne Teppich Gewitter Pfanne\n", "Birne Teppich Gewitter Pfanne"),
+        ("пароль: банан молоток облако скрипка", "банан молоток облако скрипка"),
+        ("The password expired, and the new one is Tulip2055.", "Tulip2055"),
+        ("the door code changed and the new one is 4402", "4402"),
+        ("het wachtwoord is oud, de nieuwe is Otter2044", "Otter2044"),
+        ("Key:\n9fK2mQ7xL4wZ8vT1\n", "9fK2mQ7xL4wZ8vT1"),
+        ("API key\n\n9fK2mQ7xL4wZ8vT1", "9fK2mQ7xL4wZ8vT1"),
+        ("card\t4242\t4242\t4242\t4242\t09/27", "4242\t4242\t4242\t4242"),
+        ("token->9fK2mQ7xL4wZ8vT1bN5c", "9fK2mQ7xL4wZ8vT1bN5c"),
+        ("TOTP secret: KVKFKRCPNZQUYMLX", "KVKFKRCPNZQUYMLX"),
+        ("MA64 0115 1900 0001 2050 0053 4921", "MA64 0115 1900 0001 2050 0053 4921"),
+    ],
+)
+def test_passphrases_new_values_and_values_on_the_next_line_are_found_m101(text: str, value: str):
+    assert [found for _, found in find(text)] == [value]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "On 2026-11-24 at 18:11:12, or 24.11.2026 18:11, or 11/24/2026",
@@ -187,6 +211,11 @@ def test_codes_of_lists_and_messages_and_values_behind_an_aside_are_found_m101(
         "exit code 137, my code has 3000 lines, your code will be reviewed in 2026",
         "- change the PIN\n- 1500 g flour, * new passport\n* 20241203 dentist\n1. new password\n2. `make users`",
         "DE89 3704 0044 0532 0130 02",
+        "the password is INCOMPREHENSIBILITIES, der PIN ist RECHTSSCHUTZVERSICHERUNG",
+        "Set PINECONE_API_KEY\ntimeout=60",
+        "my passphrase is hard to remember, my password is probably still valid today",
+        "das Passwort war gut, das neue ist länger; the old pin broke, the new one is 1200 grams",
+        "Key:\nblue = done, Key dates:\n2026-03-04",
         "54362315-A, 36574261808",
         "52.520008, 13.404954, 0.123456789",
         "192.168.100.200, port 8080",
@@ -315,6 +344,42 @@ def test_the_work_is_linear_in_the_text_m101(part: str):
     text = (part * 100_000)[:100_000]
 
     assert len(find_private(text)) <= len(text)
+
+
+WORDS = st.sampled_from(
+    [
+        *("ab12", "DE89", "GB29NWBK", "1234", "4111", "7", "A", "+49", "030", "(212)", "@", "at", "[dot]", "x@y"),
+        *("key", "pin", "token", "password", "passport", "seed phrase", "login", "bearer", "new one", "is", "my"),
+        *("my passphrase is", "correct", "horse", "one", "zero", "番号", "は", "eyJ", "sk_", "://", "-u", '"', "“", ":", "="),
+    ]
+)  # fmt: skip
+PARTS = st.lists(st.tuples(WORDS, st.sampled_from(["", " ", "-", ".", "\n", "\t", ", "])), min_size=1, max_size=4)  # fmt: skip
+
+
+def count_calls(text: str) -> int:
+    """Count the calls of functions, also of the engine of patterns, that a text takes."""
+    calls = Counter[str]()
+    sys.setprofile(lambda _frame, event, _argument: calls.update([event]))
+    try:
+        find_private(text)
+    finally:
+        sys.setprofile(None)
+    return calls["call"] + calls["c_call"]
+
+
+@settings(deadline=None)
+@given(PARTS)
+@example([("ab12", " ")])
+@example([("1234", " ")])
+@example([("key", " ")])
+def test_twice_the_text_takes_at_most_twice_the_calls_m101(parts: list[tuple[str, str]]):
+    part = "".join(word + end for word, end in parts)
+    find_private(part)  # loads what is loaded once
+
+    once, twice = (count_calls((part * length)[:length]) for length in (1_000, 2_000))
+
+    assert twice <= 2.3 * once + 200
+    assert once <= 40 * 1_000
 
 
 @given(st.text("0123456789 -./+(a", max_size=40))

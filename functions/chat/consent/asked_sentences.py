@@ -1,0 +1,28 @@
+"""Asked sentences: what its writer asks, and so does not say; a request in the form of a question is none.
+
+“Is Eve my lawyer?” proves no memory that she is, whoever answers; “Can you note that Eve is my lawyer?” does.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Final
+
+_REQUESTS: Final = re.compile(
+    "|".join(
+        rf"(?<!\w){re.escape(words)}" if words[0].isascii() else re.escape(words)
+        for phrases in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).values()
+        for words in phrases
+    )
+)
+_SENTENCE: Final = re.compile(r"[^.!?。！？؟\n]+(?:[.!?。！？؟]+(?!\w)|[.!?]|\n|\Z)")
+_ASKS: Final = re.compile(r"(?:[?？؟]|[か吗嗎까][。.]?)\s*\Z")
+
+
+def drop_asked(text: str) -> str:
+    """Return a text without its questions."""
+    return "".join(
+        sentence
+        for sentence in _SENTENCE.findall(text)
+        if not _ASKS.search(sentence) or _REQUESTS.search(sentence.casefold())
+    )
