@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-import filetype
-
 from functions.imports.formats.archived_chats import Surroundings, read_surroundings
 from functions.imports.formats.archives import list_files
 from functions.imports.formats.chat_lists import is_chat_list
@@ -29,6 +27,7 @@ from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
 from functions.imports.formats.slack import is_slack, read_channel_day
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
+from shared.library.file_kinds import ZIP, guess_type
 from shared.library.rich_text import is_rich_text
 
 SENSELESS = "its values make no sense: it is damaged, or of another program"
@@ -129,7 +128,7 @@ def _read_text(data: bytes) -> str:
 
 
 def _is_archive(data: bytes) -> bool:
-    return bool(filetype.guess_mime(data) == "application/zip")
+    return guess_type(data) == ZIP
 
 
 def _read_member(
