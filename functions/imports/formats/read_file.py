@@ -150,6 +150,8 @@ def _read_json(
 ) -> Contents:
     """Read a JSON file whose place may tell what it is: part of a chat, or a list of our export."""
     file = open_text(inner.name, decode(data))
+    if file.content == []:
+        raise EmptyPart("nothing stands in it")
     if surroundings.people and is_slack(file):
         title = inner.parent.name
         return read_channel_day(file.content, title=title, people=surroundings.people)
@@ -158,8 +160,6 @@ def _read_json(
     if inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
         return read_collection(inner.stem, file.content)
     if inner.stem in EXPORTED_LISTS:
-        if file.content == []:
-            raise EmptyPart("nothing stands in it")
         return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {file.text}}}'))
     return read_text_file(file)
 
