@@ -63,3 +63,12 @@ def test_no_error_is_told_in_machine_text_u8() -> None:
 
     assert len(texts) > 200
     assert [text for text in texts if MACHINE_TEXT.search(QUOTED.sub("", text))] == []
+
+
+def test_sizes_and_times_are_told_in_units_that_people_count_in_u8() -> None:
+    kinds = ("TooLarge", "QuotaExceeded", "Unreadable", "UnreadableFile", "build_problem")
+    texts = {text for kind, text in read_errors() if kind in kinds}
+
+    assert {text for text in texts if re.search("… (bytes|seconds)|[KM]iB", text)} == {
+        "The upload was announced with … bytes; these are more."
+    }

@@ -27,6 +27,9 @@ ANSWER_REPEATING = "The language model began to repeat itself, so I ended the an
 MODEL_READS = (
     "The language model is still reading. On a small computer that can take a minute or more."
 )
+FILES_UNREAD = (
+    "I did not read {names}: files are read only with a language model, and none is connected."
+)
 PROVIDER_LIMIT = "The limit of the language model's provider is reached for now."
 TRY_LATER = "Please try again in a minute."
 TRY_IN = "Please try again in {wait}."

@@ -19,6 +19,7 @@ from infra.local.model_check import ModelCheck, Unusable
 from shared.adapters.embedded.known_models_file import KnownModelsFile
 from shared.adapters.embedded.model_file import ModelFile, ModelKind, ModelSetup
 from shared.adapters.system_clock import SystemClock
+from shared.domain.amounts import describe_bytes
 from shared.domain.errors import CallerError, Conflict, Invalid, TooLarge
 from shared.domain.models.model import UNKNOWN_MODEL
 from shared.domain.models.model_facts import find_model_facts
@@ -240,7 +241,7 @@ async def _read(request: Request, schema: type[B]) -> B:
     """Raises TooLarge, Invalid; neither quotes what was sent, which may be a key."""
     length = request.headers.get("content-length", "")
     if not length.isdigit() or int(length) > MAX_REQUEST_BYTES:
-        raise TooLarge(f"A model's settings have at most {MAX_REQUEST_BYTES:,} bytes.")
+        raise TooLarge(f"A model's settings have at most {describe_bytes(MAX_REQUEST_BYTES)}.")
     try:
         return schema.model_validate_json(await request.body())
     except ValidationError as error:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from shared.domain.amounts import describe_bytes
 from shared.domain.errors import NotAllowed, TimedOut, TooLarge, Unavailable, Unreadable
 from shared.ports import EgressRequest, EgressResponse
 from shared.security.egress_rules import (
@@ -190,7 +191,7 @@ async def _read_body(response: "httpx.Response", max_bytes: int) -> bytes:
     async for chunk in response.aiter_raw():
         body += chunk
         if len(body) > max_bytes:
-            raise TooLarge(f"The answer is over {max_bytes} bytes.")
+            raise TooLarge(f"The answer is over {describe_bytes(max_bytes)}.")
     return _decompress(bytes(body), response.headers.get("content-encoding", ""), max_bytes)
 
 
@@ -215,7 +216,7 @@ def _decompress(body: bytes, encoding: str, max_bytes: int) -> bytes:
     except zlib.error as error:
         raise Unreadable("The answer cannot be unpacked.") from error
     if len(content) > max_bytes:
-        raise TooLarge(f"The answer is over {max_bytes} bytes.")
+        raise TooLarge(f"The answer is over {describe_bytes(max_bytes)}.")
     if not decompressor.eof:
         raise Unreadable("The answer ends before it is unpacked.")
     return content

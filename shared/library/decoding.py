@@ -8,8 +8,9 @@ import re
 import unicodedata
 from encodings.aliases import aliases
 
-import filetype
 from charset_normalizer import from_bytes
+
+from shared.library.file_kinds import describe_type, guess_type
 
 _MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -40,9 +41,9 @@ class AudioFile(UnreadableFile):
 
 def decode(data: bytes) -> str:
     """Return the text of a file. Raises UnreadableFile."""
-    if kind := filetype.guess(data):
-        is_audio = kind.mime.startswith(AUDIO_TYPES)
-        raise (AudioFile if is_audio else UnreadableFile)(f"it is no text, but {kind.mime}")
+    if media_type := guess_type(data):
+        is_audio = media_type.startswith(AUDIO_TYPES)
+        raise (AudioFile if is_audio else UnreadableFile)(describe_type(media_type))
     text = (_decode_marked(data) or _decode_guessed(data)).removeprefix("\ufeff")
     if not text.strip():
         raise UnreadableFile("it is empty")

@@ -11,6 +11,7 @@ from shared import telemetry
 from shared.data.files.files import file_path
 from shared.data.files.uploads import upload_path
 from shared.data.search.file_index import FileIndex
+from shared.domain.amounts import describe_bytes
 from shared.domain.errors import NotFound, TooLarge
 from shared.domain.files.file import MAX_FILE_BYTES, PDF_TYPE, File, Page
 from shared.domain.files.upload import Upload
@@ -61,7 +62,7 @@ async def start_file(deps: UploadDeps, uid: UserId, upload_id: str) -> File:
 
 def _check_size(upload: Upload) -> None:
     if upload.length > MAX_FILE_BYTES:
-        raise TooLarge(f"A file has at most {MAX_FILE_BYTES // 1_048_576} MiB; this one is larger.")
+        raise TooLarge(f"A file has at most {describe_bytes(MAX_FILE_BYTES)}; this one is larger.")
 
 
 def _clean_name(name: str) -> str:

@@ -7,6 +7,7 @@ from shared import telemetry
 from shared.data.account.quotas import Quotas
 from shared.data.files.uploads import check_part, upload_path
 from shared.data.stores import Stores
+from shared.domain.amounts import describe_bytes
 from shared.domain.errors import AlreadyExists, CallerError, Conflict, Invalid, TooLarge
 from shared.domain.files.upload import (
     MAX_PART_BYTES,
@@ -91,8 +92,8 @@ def _check_length(length: int) -> None:
         raise Invalid("The file is empty.")
     if length > MAX_UPLOAD_BYTES:
         raise TooLarge(
-            f"The file has {length // 1_000_000:,} MB; at most {MAX_UPLOAD_BYTES // 1_048_576} MiB are "
-            "accepted. Split it, or make it smaller, and send the pieces."
+            f"A file has at most {describe_bytes(MAX_UPLOAD_BYTES)}; this one is larger. Split it, or make it "
+            "smaller, and send the pieces."
         )
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from shared.domain.amounts import describe_bytes
 from shared.domain.conversations.conversation import Conversation
 from shared.domain.errors import Invalid, TooLarge
 
@@ -22,14 +23,18 @@ def validate_conversation(conversation: Conversation, now: datetime) -> None:
         raise Invalid("The transcript must have at least one segment.")
     sizes = [segment.count_text_bytes() for segment in segments]
     if max(sizes) > MAX_SEGMENT_BYTES:
-        raise TooLarge(f"The transcript must have at most {MAX_SEGMENT_BYTES} bytes a segment.")
+        raise TooLarge(
+            f"The transcript must have at most {describe_bytes(MAX_SEGMENT_BYTES)} a segment."
+        )
     if sum(sizes) > MAX_TEXT_BYTES:
-        raise TooLarge(f"The transcript must have at most {MAX_TEXT_BYTES} bytes of text.")
+        raise TooLarge(
+            f"The transcript must have at most {describe_bytes(MAX_TEXT_BYTES)} of text."
+        )
     if conversation.count_photo_bytes() > MAX_PHOTO_BYTES:
-        raise TooLarge(f"The photos must have at most {MAX_PHOTO_BYTES} bytes in all.")
+        raise TooLarge(f"The photos must have at most {describe_bytes(MAX_PHOTO_BYTES)} in all.")
     if conversation.count_stored_bytes() > MAX_STORED_BYTES:
         raise TooLarge(
-            f"The transcript and the photos must have at most {MAX_STORED_BYTES} bytes together, as they are "
+            f"The transcript and the photos must have at most {describe_bytes(MAX_STORED_BYTES)} together, as they are "
             "stored. Leave photos out, or send the conversation in two parts."
         )
     _validate_times(conversation, now)

@@ -762,7 +762,7 @@ def test_every_route_with_a_body_is_tested() -> None:
         ({"transcript_segments": []}, 422, "at least one segment"),
         ({"transcript_segments": [SEGMENT] * 30_000}, 413, "at most 20000 entries"),
         ({"transcript_segments": [{**SEGMENT, "text": "é" * 50_001}]}, 413, "bytes a segment"),
-        ({"transcript_segments": [{**SEGMENT, "text": "x" * 99_999}] * 50}, 413, "bytes of text"),
+        ({"transcript_segments": [{**SEGMENT, "text": "x" * 99_999}] * 50}, 413, "4 MB of text"),
         ({"transcript_segments": [{**SEGMENT, "start": float("nan")}]}, 422, "a finite number"),
         ({"transcript_segments": [{**SEGMENT, "end": float("inf")}]}, 422, "a finite number"),
         ({"transcript_segments": [{**SEGMENT, "end": 1e300}]}, 422, "at most"),
@@ -837,7 +837,7 @@ def test_a_body_over_its_limit_is_413(alice: httpx.Client) -> None:
 
     answer = parse_refusal(alice.post("/v2/messages", content=body, headers=JSON_HEADERS))
 
-    assert answer == (413, "The request body is over 1048576 bytes.")
+    assert answer == (413, "The request body is over 1 MB.")
 
 
 def test_a_body_without_a_json_content_type_is_415(alice: httpx.Client) -> None:

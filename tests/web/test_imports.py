@@ -40,7 +40,9 @@ def test_files_are_shown_before_they_are_kept_u1(console: Console) -> None:
     expect(panel.get_by_role("heading")).to_have_text("1 conversation to keep")
     expect(panel).to_contain_text("Hikers · ")
     expect(panel).to_contain_text("Ann, Bo · 3 turns")
-    expect(panel).to_contain_text("Not imported: it is no text, but image/png.")
+    expect(panel).to_contain_text(
+        "Not imported: it is a picture, and words in pictures are not read. Copy them into a text."
+    )
     assert list_titles(console) == []
 
     panel.get_by_label("Not recognised. Keep it as plain text?").check()

@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BeforeValidator, Field, field_validator
 
 from functions.chat.sealed.sync import Phase, SyncedChat, SyncPage
 from shared.data.chats.sealed_chats import NewCiphertext
+from shared.domain.amounts import describe_bytes
 from shared.domain.chats.sealed_chat import SealedChat, SealedMessage, require_own_ids
 from shared.domain.errors import TooLarge
 from shared.domain.ids import MessageId
@@ -40,7 +41,7 @@ def decode_ciphertext(text: str, max_bytes: int) -> bytes:
     if len(ciphertext) < MIN_BYTES or ciphertext[0] != FORMAT:
         raise ValueError(f"This is no ciphertext of format {FORMAT}.")
     if len(ciphertext) > max_bytes:
-        raise ValueError(f"A ciphertext here has at most {max_bytes:,} bytes.")
+        raise ValueError(f"A ciphertext here has at most {describe_bytes(max_bytes)}.")
     return ciphertext
 
 
@@ -100,7 +101,7 @@ class CiphertextsIn(Wire):
         size_bytes = sum(len(text) // 4 * 3 for text in texts)
         if size_bytes > MAX_BYTES_AT_ONCE:
             raise TooLarge(
-                f"These ciphertexts have more than {MAX_BYTES_AT_ONCE:,} bytes in all: store them in "
+                f"These ciphertexts have more than {describe_bytes(MAX_BYTES_AT_ONCE)} in all: store them in "
                 "several requests."
             )
         return size_bytes

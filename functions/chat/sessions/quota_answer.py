@@ -8,7 +8,7 @@ from functions.chat import user_texts
 from functions.chat.deps import ChatDeps
 from functions.chat.sessions.chat_sessions import resolve_session
 from shared.domain.account.profile import Profile
-from shared.domain.account.quota import NOUNS
+from shared.domain.account.quota import NOUNS, describe_limit
 from shared.domain.chats.branches import build_shown_path
 from shared.domain.chats.chat import Message
 from shared.domain.chats.run import build_question_id
@@ -79,11 +79,11 @@ def describe_refusal(refusal: QuotaExceeded, profile: Profile) -> str:
 
 
 def _translate_refusal(refusal: QuotaExceeded, resets_at: datetime, profile: Profile) -> str:
-    noun = next(noun for quota, noun in NOUNS.items() if quota.replace("_", "-") == refusal.policy)
+    quota = next(quota for quota in NOUNS if quota.replace("_", "-") == refusal.policy)
     return translate(
         user_texts.QUOTA_USED_UP,
         profile.language,
-        limit=refusal.limit,
-        noun=translate(noun, profile.language),
+        limit=describe_limit(quota, refusal.limit),
+        noun=translate(NOUNS[quota], profile.language),
         time=describe_time(resets_at, profile.zone, profile.language),
     )

@@ -79,6 +79,8 @@ class AgentRun:
         is_persona = voice.role.startswith("persona")
         self._model_place = deps.persona_place if is_persona else deps.model_place
         self._language = turn.language
+        facts = deps.model.describe(voice.role)
+        self._unread_files = turn.question.files if facts.is_extractive else ()
         self._shows_cards = turn.can_confirm
         self.journal = VoiceJournal(active_run.journal, number)
         self._clock = deps.clock
@@ -140,6 +142,9 @@ class AgentRun:
             return await self._end_with(self._say(user_texts.ANSWER_EMPTY), "failed")
         if not self._shows_cards and self.agent.has_called(REQUEST_DETAILS):
             self.journal.append_notice(self._say(user_texts.DETAILS_REQUESTED))
+        if self._unread_files:
+            names = ", ".join(f"“{file.name}”" for file in self._unread_files)
+            self.journal.append_notice(self._say(user_texts.FILES_UNREAD, names=names))
         if self.agent.cut_short is not None:
             self.journal.append_notice(self._say(NOTICE_BY_END[self.agent.cut_short]))
             return "limited"
@@ -149,8 +154,8 @@ class AgentRun:
         has_text = bool(self.journal.answer_text)
         return explain_failure(error, self._model_place, self._language, has_text=has_text)
 
-    def _say(self, sentence: str) -> str:
-        return translate(sentence, self._language)
+    def _say(self, sentence: str, **values: str) -> str:
+        return translate(sentence, self._language, **values)
 
     async def _journal_events(self) -> None:
         """Append the agent's events, and its pending text however it ends."""

@@ -3,10 +3,10 @@
 Also called: finish reason, partial answer.
 """
 
-import math
 from collections.abc import Mapping
 
 from functions.chat import user_texts
+from shared.domain.amounts import describe_seconds
 from shared.domain.errors import (
     ModelBusy,
     ModelFailed,
@@ -24,8 +24,6 @@ NOTICE_BY_END: Mapping[FinishReason, str] = {
     "cut": user_texts.ANSWER_CUT,
     "repetition": user_texts.ANSWER_REPEATING,
 }
-_UNITS = (("s", 1), ("min", 60), ("h", 3_600))
-"""Written the same in all languages of ours, with their seconds."""
 
 
 def explain_failure(
@@ -62,10 +60,4 @@ def _list_values(error: Exception) -> dict[str, str]:
     """Return what fills the slots of a sentence."""
     if not isinstance(error, RateLimited) or error.retry_after_s is None:
         return {}
-    return {"wait": _describe_wait(error.retry_after_s)}
-
-
-def _describe_wait(seconds: float) -> str:
-    """Round a time up, in the smallest unit of which it has at most 90."""
-    unit, size = next((each for each in _UNITS if seconds <= 90 * each[1]), _UNITS[-1])
-    return f"{math.ceil(seconds / size)} {unit}"
+    return {"wait": describe_seconds(error.retry_after_s)}

@@ -14,6 +14,7 @@ from anyio import to_thread
 from functions.chat.deps import ChatDeps
 from functions.chat.voice.voice_sound import decode_voice
 from shared.data.store.codec import type_adapter
+from shared.domain.amounts import describe_bytes
 from shared.domain.errors import (
     CallerError,
     Conflict,
@@ -32,7 +33,7 @@ from shared.library.sound import build_wav
 MAX_VOICE_BYTES = 12_582_912
 """Five minutes of 16-bit sound at 16 kHz have 9.6 MB."""
 NO_FILE = "Send the sound as the file 'files' of a form: WAV, or the Opus frames of a device."
-TOO_LARGE = f"A voice message has at most {MAX_VOICE_BYTES // 1_048_576} MB: send it in parts."
+TOO_LARGE = f"A voice message has at most {describe_bytes(MAX_VOICE_BYTES)}: send it in parts."
 IN_PROGRESS = (
     "This voice message is being written down already. Look into the chat again in a moment."
 )

@@ -7,9 +7,8 @@ from functools import partial
 from io import BytesIO
 from lzma import LZMAError
 
-import filetype
-
 from shared.library.decoding import UnreadableFile
+from shared.library.file_kinds import guess_type
 
 MAX_FILES = 100_000
 """Our own export has one for each conversation; how much is read bounds their bytes."""
@@ -72,7 +71,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     try:
         with archive.open(info) as file:
             data = file.read(HEAD_BYTES)
-            if filetype.guess(data) is None or info.filename.lower().endswith(DOCUMENT_SUFFIXES):
+            if guess_type(data) is None or info.filename.lower().endswith(DOCUMENT_SUFFIXES):
                 data += file.read(info.file_size + 1)
     except _BROKEN as error:
         raise UnreadableFile("it is damaged and cannot be unpacked") from error

@@ -22,7 +22,9 @@ def read_document_text(data: bytes) -> str:
     """Return the text of a document. Raises UnreadableFile."""
     for path, unpack in list_files(data):
         if path == WORD_MEMBER:
-            return "\n".join(list_lines(decode(unpack())))
+            text = "\n".join(list_lines(decode(unpack())))
+            if text.strip():
+                return text
     raise UnreadableFile("it is a document without a text")
 
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
-import filetype
-
 from functions.imports.formats.archived_chats import Surroundings, read_surroundings
 from functions.imports.formats.archives import list_files
 from functions.imports.formats.chat_lists import is_chat_list
@@ -30,6 +28,7 @@ from functions.imports.formats.restored_records import NOT_TAKEN, RESTORED_KINDS
 from functions.imports.formats.slack import is_slack, read_channel_day
 from shared.domain.value import value
 from shared.library.decoding import UnreadableFile, decode
+from shared.library.file_kinds import ZIP, guess_type
 from shared.library.rich_text import is_rich_text
 
 SENSELESS = "its values make no sense: it is damaged, or of another program"
@@ -137,7 +136,7 @@ def _read_text(data: bytes) -> str:
 
 
 def _is_archive(data: bytes) -> bool:
-    return bool(filetype.guess_mime(data) == "application/zip")
+    return guess_type(data) == ZIP
 
 
 def _read_member(
@@ -159,6 +158,8 @@ def _read_json(
 ) -> Contents:
     """Read a JSON file whose place may tell what it is: part of a chat, or a list of our export."""
     file = open_text(inner.name, decode(data))
+    if file.content == []:
+        raise EmptyPart("nothing stands in it")
     if surroundings.people and is_slack(file):
         title = inner.parent.name
         return read_channel_day(file.content, title=title, people=surroundings.people)
@@ -167,8 +168,6 @@ def _read_json(
     if inner.stem in (*RESTORED_KINDS, *NOT_TAKEN):
         return read_collection(inner.stem, file.content)
     if inner.stem in EXPORTED_LISTS:
-        if file.content == []:
-            raise EmptyPart("nothing stands in it")
         return read_text_file(open_text(f"{stem}.json", f'{{"{inner.stem}": {file.text}}}'))
     return read_text_file(file)
 

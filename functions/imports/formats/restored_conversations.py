@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from functions.imports.formats.restored_ids import check_ids
 from shared.data.store.codec import type_adapter
+from shared.domain.amounts import describe_bytes
 from shared.domain.conversations.attachments import AppResult
 from shared.domain.conversations.conversation import CATEGORIES, Conversation
 from shared.domain.conversations.merge import MAX_FAMILY, MAX_PHOTOS
@@ -116,9 +117,11 @@ def _check_size(fields: Mapping[str, Any], conversation: Conversation) -> None:
     record = {**fields["record"], "recorded": None}
     size = count_json_bytes({**kept, "record": record})
     if size > MAX_RECORD_BYTES:
-        raise TooLarge(f"more than {MAX_RECORD_BYTES:,} bytes beside the transcript")
+        raise TooLarge(f"more than {describe_bytes(MAX_RECORD_BYTES)} beside the transcript")
     if size + conversation.count_stored_bytes() > MAX_COMMIT_BYTES:
-        raise TooLarge(f"more than {MAX_COMMIT_BYTES:,} bytes with its transcript and photos")
+        raise TooLarge(
+            f"more than {describe_bytes(MAX_COMMIT_BYTES)} with its transcript and photos"
+        )
 
 
 def count_json_bytes(fields: Mapping[str, Any]) -> int:

@@ -17,6 +17,7 @@ from functions.imports.formats.restored_ids import check_ids
 from shared.data.chats.answer_changes import METADATA_FIELD
 from shared.data.store.codec import dump, type_adapter
 from shared.domain.account.profile import Profile
+from shared.domain.amounts import describe_bytes
 from shared.domain.apps.apple_health import AppleHealth
 from shared.domain.chats.chat import LISTED_KEY, QUESTION_KEY, ROOT, Message, Session
 from shared.domain.chats.chat_notes import (
@@ -138,7 +139,7 @@ def is_restorable(kind: str, fields: Fields) -> bool:
 def build_record(kind: str, fields: Fields, now: datetime) -> Any:
     """Build the value that an exported record stands for. Raises ValueError and Invalid."""
     if count_json_bytes(fields) > MAX_BYTES:
-        raise Invalid(f"more than {MAX_BYTES:,} bytes")
+        raise Invalid(f"more than {describe_bytes(MAX_BYTES)}")
     record = _BUILDERS[kind](fields, now)
     check_ids(record)
     if kind != "settings":

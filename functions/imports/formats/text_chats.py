@@ -16,6 +16,19 @@ _EDIT_MARK = re.compile(r"\s*\u200e?<[^<>\n]{1,60}>$")
 _FILE_LINE = re.compile(r"\u200e?\S.{0,80}\.\w{2,4} \([^()\n]{1,40}\)")
 _ATTACHED = re.compile(r"!?\[[^\]\n]{0,200}\]\((?!\w{2,9}://)[^()\n]{1,400}\)|\(- [^\n]{1,400} -\)")
 """A line of Signal's exporter with a file beside the chat, or with reactions."""
+_DELETED = frozenset((
+    "this message was deleted", "you deleted this message",
+    "diese nachricht wurde gelöscht", "du hast diese nachricht gelöscht",
+    "se eliminó este mensaje", "eliminaste este mensaje",
+    "ce message a été supprimé", "vous avez supprimé ce message",
+    "esta mensagem foi apagada", "mensagem apagada", "você apagou esta mensagem",
+    "questo messaggio è stato eliminato", "hai eliminato questo messaggio",
+    "dit bericht is verwijderd", "u hebt dit bericht verwijderd",
+    "このメッセージは削除されました", "メッセージは削除されました", "此消息已被删除", "此訊息已刪除",
+))  # fmt: skip
+"""What WhatsApp on Android writes in the place of a message that its sender took back."""
+_PLACEHOLDER = re.compile(r"\[[^\[\]\n]{1,20}\]|null")
+"""A sticker or a picture that LINE names, and what WhatsApp shows once."""
 _PRIVATE_NAME = re.compile(r"^~\s")
 """What WhatsApp puts before a name that its bearer chose."""
 _MARK = "\u200e"
@@ -57,7 +70,9 @@ def _clean_message(text: str) -> str:
     first, *rest = [line for line in text.split("\n") if not _ATTACHED.fullmatch(line)] or [""]
     if first.startswith(_MARK) or _FILE_LINE.fullmatch(first):
         return "\n".join(rest).strip()
-    return _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
+    text = _EDIT_MARK.sub("", "\n".join([first, *rest])).strip().replace(_MARK, "")
+    is_gone = text.lower().rstrip(".。") in _DELETED
+    return "" if is_gone or _PLACEHOLDER.fullmatch(text) else text
 
 
 def _drop_quoted(messages: Iterable[Message]) -> list[Message]:

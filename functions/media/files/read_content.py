@@ -29,12 +29,11 @@ def read_content(path: Path, name: str) -> FileContent:
 
 
 def _read_by_kind(path: Path, name: str) -> FileContent:
-    import filetype
-
     from functions.media.files.office import read_office
     from functions.media.files.pdf import read_pdf
     from functions.media.files.pictures import PICTURE_TYPES, read_picture
     from functions.media.files.texts import read_text
+    from shared.library.file_kinds import ZIP, describe_type, guess_type
 
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
@@ -49,9 +48,9 @@ def _read_by_kind(path: Path, name: str) -> FileContent:
             raise Unreadable(OTHER_OFFICE)
         content = read_office(path)
         if content is None:
-            raise Unreadable("it is an archive. Send the files in it, or import it")
+            raise Unreadable(describe_type(guess_type(path.read_bytes()) or ZIP))
         return content
-    media_type = filetype.guess_mime(head)
+    media_type = guess_type(head)
     if media_type in PICTURE_TYPES:
         return read_picture(path, media_type)
     return read_text(path, name)

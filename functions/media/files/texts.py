@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from functions.media.files.file_content import NO_TEXT, FileContent, PageCollector, Unreadable
+from shared.domain.amounts import describe_bytes
 from shared.library.decoding import AudioFile, UnreadableFile, decode
 from shared.library.rich_text import is_rich_text, read_rich_text
 
@@ -20,7 +21,7 @@ _HTML = re.compile(r"\s{0,100}(?:<!doctype html|<html)", re.IGNORECASE)
 def read_text(path: Path, name: str) -> FileContent:
     """Raises Unreadable for what is no text."""
     if path.stat().st_size > MAX_BYTES:
-        raise Unreadable(f"a text has at most {MAX_BYTES // 1_048_576} MiB. Send a part of it")
+        raise Unreadable(f"a text has at most {describe_bytes(MAX_BYTES)}. Send a part of it")
     data = path.read_bytes()
     pages = PageCollector()
     if is_rich_text(data):

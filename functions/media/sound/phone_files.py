@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from hashlib import sha256
 
+from shared.domain.amounts import describe_seconds
 from shared.domain.conversations.recording import MAX_DURATION, MAX_PAUSE
 from shared.domain.conversations.speech import SAMPLE_RATE
 from shared.domain.errors import Invalid
@@ -109,7 +110,7 @@ def read_phone_file(name: str, content: bytes, now: datetime) -> PhoneFile:
         seconds=seconds,
     )
     if seconds > file.max_s:
-        raise Invalid(f"It lasts {seconds:,.0f} seconds, of at most {file.max_s:,.0f}: split it.")
+        raise Invalid(f"A recording lasts at most {describe_seconds(file.max_s)}: split it.")
     return file
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
+from shared.domain.amounts import describe_bytes, describe_seconds
 from shared.domain.errors import QuotaExceeded
 from shared.domain.quota_day import find_day_end
 
@@ -67,22 +68,29 @@ NOUNS: Mapping[QuotaName, str] = {
     "turns": "questions",
     "tokens": "tokens of the language model",
     "reading_tokens": "tokens of recordings to be read",
-    "ingested_bytes": "bytes of new recordings",
-    "sound_bytes": "bytes of sound to be transcribed",
-    "recorded_seconds": "seconds of sound recorded by devices",
-    "file_seconds": "seconds of reading files",
+    "ingested_bytes": "of new recordings",
+    "sound_bytes": "of sound to be transcribed",
+    "recorded_seconds": "of sound recorded by devices",
+    "file_seconds": "of reading files",
     "outbound_calls": "calls to apps and services",
     "live_calls": "calls that send live words or sound",
     "followers": "connections that follow answers",
     "renewals": "conversations to be read again",
 }
+"""What follows a limit."""
+
+
+def describe_limit(quota: QuotaName, limit: int) -> str:
+    if quota.endswith("_bytes"):
+        return describe_bytes(limit)
+    return describe_seconds(limit) if quota.endswith("_seconds") else f"{limit:,}"
 
 
 def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:
     """Say which quota is used up and when it begins anew."""
     if quota == "stored_bytes":
         return QuotaExceeded(
-            f"Your recordings take up all of their {limit:,} bytes. "
+            f"Your recordings take up all of their {describe_limit(quota, limit)}. "
             "It continues once you delete some, or let old transcripts be deleted.",
             policy="stored-bytes",
             limit=limit,
@@ -90,7 +98,7 @@ def build_refusal(quota: QuotaName, limit: int, now: datetime) -> QuotaExceeded:
         )
     resets_at = find_day_end(now)
     return QuotaExceeded(
-        f"You used up today's {limit:,} {NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",
+        f"You used up today's {describe_limit(quota, limit)} {NOUNS[quota]}. It continues at {resets_at:%H:%M} UTC.",
         policy=quota.replace("_", "-"),
         limit=limit,
         resets_at=resets_at,

@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from shared.data.store.codec import type_adapter
+from shared.domain.amounts import describe_bytes
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Route
 from shared.edge.declare.schemas import Wire
@@ -122,7 +123,9 @@ async def _receive(request: Request, clock: "Clock", max_bytes: int) -> bytearra
 
 def _check_size(size_bytes: int, max_bytes: int) -> None:
     if size_bytes > max_bytes:
-        raise RequestRejected(build_problem(413, f"The request body is over {max_bytes} bytes."))
+        raise RequestRejected(
+            build_problem(413, f"The request body is over {describe_bytes(max_bytes)}.")
+        )
 
 
 def _has_more_values(body: bytes | bytearray, limit: int) -> bool:

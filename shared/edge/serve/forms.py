@@ -17,6 +17,7 @@ from starlette.datastructures import FormData, Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import Request
 
+from shared.domain.amounts import describe_bytes
 from shared.domain.value import value
 from shared.edge.declare.problems import RequestRejected, build_problem
 from shared.edge.declare.routes import Form, UploadedFile
@@ -121,7 +122,7 @@ async def _read_within(
 
 def _check_size(size_bytes: int, max_bytes: int) -> None:
     if size_bytes > max_bytes:
-        raise RequestRejected(build_problem(413, f"The form is over {max_bytes} bytes."))
+        raise RequestRejected(build_problem(413, f"The form is over {describe_bytes(max_bytes)}."))
 
 
 def _get_json_text(fields: FormData, form: Form) -> bytes:
@@ -144,6 +145,6 @@ async def _read_files(fields: FormData, form: Form) -> list[UploadedFile]:
     files = [file for file in fields.getlist(form.file_field) if isinstance(file, UploadFile)]
     if sum(file.size or 0 for file in files) > form.max_file_bytes:
         raise RequestRejected(
-            build_problem(413, f"{form.file_field} is over {form.max_file_bytes} bytes.")
+            build_problem(413, f"{form.file_field} is over {describe_bytes(form.max_file_bytes)}.")
         )
     return [UploadedFile(name=file.filename or "", content=await file.read()) for file in files]

@@ -144,7 +144,7 @@ async def test_a_request_without_a_valid_token_is_rejected(
         (b"{}", "application/json", 422, "The text must be given"),
         (b'{"text": 7}', "application/json", 422, "The text must be text"),
         (b"text=Hi", "text/plain", 415, "Send the body as application/json."),
-        (b" " * 9_000_000, "application/json", 413, "The request body is over 1048576 bytes."),
+        (b" " * 9_000_000, "application/json", 413, "The request body is over 1 MB."),
     ],
 )
 async def test_an_unreadable_body_is_refused_with_the_reason(

@@ -12,6 +12,7 @@ from shared.domain.ids import ActionItemId
 from shared.domain.tasks.action_item import ActionItem
 from tests.fixtures.chat import ADA, EVE, ChatFixture
 from tests.functions.chat.library import build_conversation, store_conversations, store_memories
+from tests.functions.chat.test_files import store_file
 from tests.functions.chat.test_memory_tools import list_facts
 from tests.functions.chat.test_message_routes import ask
 
@@ -147,3 +148,27 @@ async def test_how_the_product_is_used_is_looked_up_in_the_manual_or_else_search
     await store_conversations(world, ADA, build_conversation(1, "I whittle wooden spoons."))
 
     assert (await chat.say("How do I import WhatsApp chats?")).startswith("From the page")
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "I did not read “bill.pdf”, “photo.pdf”: files are read only with a language model"),
+        ("de-CH", "“bill.pdf”, “photo.pdf” habe ich nicht gelesen"),
+        ("ja", "“bill.pdf”, “photo.pdf” は読んでいません"),
+    ],
+)
+async def test_an_attached_file_that_no_model_reads_is_named(
+    world: ChatFixture, language: str, told: str
+) -> None:
+    await store_conversations(world, ADA, build_conversation(1, "The bill was 40 euros."))
+    deps = world.deps(OfflineModel())
+    await deps.stores.profiles.change(ADA, language=language)
+    names = [await store_file(world, name, "The bill is 55 euros.") for name in ("bill", "photo")]
+
+    _, screen = await ask(deps, {"text": "How much was the bill?", "file_ids": names})
+    assert "40 euros" in screen.text
+    assert told in screen.text
+
+    _, later = await ask(deps, {"text": "How much was the bill?"})
+    assert told not in later.text

@@ -135,7 +135,7 @@ async def test_all_or_nothing_is_stored_m82(world: ChatFixture) -> None:
         ("", "no ciphertext of format 1"),
         (base64.b64encode(b"\x02" + bytes(40)).decode(), "no ciphertext of format 1"),
         (base64.b64encode(b"\x01" + bytes(27)).decode(), "no ciphertext of format 1"),
-        (base64.b64encode(b"\x01" + bytes(262_144)).decode(), "at most 262,144 bytes"),
+        (base64.b64encode(b"\x01" + bytes(262_144)).decode(), "at most 256 KB"),
     ],
 )
 async def test_what_no_client_wrote_is_refused_m82(
@@ -158,7 +158,7 @@ async def test_too_much_at_once_is_refused_m82(world: ChatFixture) -> None:
         body = await read(http, chat_id)
 
     assert answer.status_code == 413
-    assert "more than 4,194,304 bytes in all" in answer.text
+    assert "more than 4 MB in all" in answer.text
     assert body["messages"] == []
 
 

@@ -69,7 +69,7 @@ def build_nested_zip() -> bytes:
         ("a.txt", "", "it is empty"),
         ("a.txt", " \n\n", "it is empty"),
         ("a.txt", "\x00\x01\x02 text", "it is no text"),
-        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "it is no text, but image/png"),
+        ("a.txt", b"\x89PNG\r\n\x1a\n" + bytes(20), "it is a picture, and words in pictures are not read"),
         ("a.pdf", b"%PDF-1.7\n", "its PDF is damaged"),
         ("a.json", '{"conversations": [', "its JSON is broken at line 1, column 20"),
         ("a.json", "[" * 100_000, "its JSON is nested too deeply"),

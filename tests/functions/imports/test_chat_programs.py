@@ -334,6 +334,7 @@ def test_what_stands_beside_the_channels_of_slack_is_no_failure():
         "huddle_transcripts.json": "[]",
         "lists.json": '[{"id": "F1"}]',
         "general/2026-02-02.json": json.dumps([message]),
+        "general/2026-02-03.json": "[]",
     }
 
     entries, _ = read("slack.zip", build_zip(files))

@@ -69,7 +69,10 @@ async def test_the_answer_says_what_became_of_each_file_u1(world, deps, alice):
     )
     assert conversation["speakers"] == ["Ann", "Bo"]
     assert conversation["started_at"].startswith("2026-01-27T17:03")
-    assert (picture["status"], picture["reason"]) == ("refused", "it is no text, but image/png")
+    assert (picture["status"], picture["reason"]) == (
+        "refused",
+        "it is a picture, and words in pictures are not read. Copy them into a text",
+    )
     assert broken["status"] == "refused"
     assert "its JSON is broken at line 1" in broken["reason"]
     assert table["status"] == "question"

@@ -547,6 +547,36 @@ def test_a_speaker_may_quote_another():
     assert [words for _, _, words in turns] == ["yes", 'You said "yes" to me.']
 
 
+@pytest.mark.parametrize(
+    ("clock", "placeholder"),
+    [
+        ("03.11.26, 18:0{}", "Diese Nachricht wurde gelöscht."),
+        ("03.11.26, 18:0{}", "Du hast diese Nachricht gelöscht."),
+        ("3/11/26, 9:1{} p.\u00a0m.", "Se eliminó este mensaje."),
+        ("03/11/2026, 19:0{}", "Ce message a été supprimé"),
+        ("11/3/26, 9:1{}\u202fPM", "This message was deleted"),
+        ("2026/11/03 19:0{}", "このメッセージは削除されました"),
+        ("11/3/26, 9:1{}\u202fPM", "null"),
+    ],
+)
+def test_what_stands_for_a_deleted_or_hidden_message_is_no_speech(clock, placeholder):
+    lines = [
+        f"{clock.format(1)} - Jo: Bring the keys.",
+        f"{clock.format(2)} - Ann: {placeholder}",
+        f"{clock.format(3)} - Ann: {placeholder} Why?",
+    ]
+
+    _, _, turns = read("chat.txt", "\n".join(lines))
+    assert [words for _, _, words in turns] == ["Bring the keys.", f"{placeholder} Why?"]
+
+
+def test_a_sticker_in_line_is_no_speech():
+    lines = ["2026/11/06(金)", "18:02\tゆい\t10時でいい？", "18:04\tゆい\t[スタンプ]"]
+
+    _, _, turns = read("line.txt", "\n".join(lines))
+    assert [words for _, _, words in turns] == ["10時でいい？"]
+
+
 def test_a_deleted_message_names_no_group():
     lines = ["[27.01.26, 17:03:00] Jo: hi", "[27.01.26, 17:04:00] You: \u200eYou deleted this."]
 

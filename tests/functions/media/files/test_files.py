@@ -424,4 +424,4 @@ async def test_whoever_used_up_a_days_seconds_of_reading_is_told_so_s5(
         [read, refused] = [*await send(alice, a_txt=b"Keel"), *await send(alice, b_txt=b"Mast")]
 
     assert (read["status"], refused["status"]) == ("ready", "rejected")
-    assert refused["reason"].startswith("“b.txt” was not read: You used up today's 1 seconds of")
+    assert refused["reason"].startswith("“b.txt” was not read: You used up today's 1 s of")

@@ -603,7 +603,7 @@ async def test_live_text_is_counted_once_before_it_is_stored(world) -> None:
     usage = await deps.quotas.load_usage(ALICE, world.clock.now())
 
     assert device.close is not None
-    assert "bytes of new recordings" in device.close[1]
+    assert "1,000 bytes of new recordings" in device.close[1]
     assert await list_said(world) == [["x" * 900]]
     assert (usage["ingested_bytes"], usage["stored_bytes"]) == (900, 900)
 

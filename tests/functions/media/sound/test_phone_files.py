@@ -131,7 +131,7 @@ def test_a_packet_that_no_encoder_writes_lasts_nothing(packet):
         (
             f"x_{START}.bin",
             put_lengths_before([b"\x1b\x02"] * 180_001),
-            "It lasts 21,600 seconds, of at most 21,600: split it.",
+            "A recording lasts at most 6 h: split it.",
         ),
     ],
 )

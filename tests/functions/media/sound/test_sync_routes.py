@@ -441,7 +441,7 @@ async def test_what_a_quota_leaves_out_is_taken_when_the_phone_sends_it_again_l1
         await hear(world, say("One."), say("Two."))
 
         assert refusal.status_code == 429
-        assert refusal.json()["detail"].startswith("You used up today's 61 seconds of sound")
+        assert refusal.json()["detail"].startswith("You used up today's 61 s of sound")
         assert len((await ask(phone, job))["result"]["new_memories"]) == 2
 
 

@@ -151,7 +151,7 @@ async def leaky_error(_: Request, message: Any) -> Response:
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (huge, "could not be asked: The answer is over 1048576 bytes."),
+        (huge, "could not be asked: The answer is over 1 MB."),
         (html, "refused: Unexpected content type: text/html; charset=utf-8"),
         (odd_header, "refused: Unexpected content type: application/jsön"),
         (empty, "refused: "),

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.domain.amounts import describe_bytes
 from shared.edge.declare.routes import Call, Form, route
 from shared.edge.serve.forms import MAX_ENVELOPE_BYTES, MAX_FIELDS
 from shared.edge.serve.http import build_application
@@ -154,7 +155,7 @@ async def test_a_form_that_declares_too_many_bytes_is_413_unread_s4() -> None:
     status = await sender.post(build(take_form), take_form, **headers)
 
     assert (status, sender.read_count) == (413, 0)
-    assert sender.answer["detail"] == f"The form is over {MAX_BYTES} bytes."
+    assert sender.answer["detail"] == f"The form is over {describe_bytes(MAX_BYTES)}."
 
 
 async def test_a_form_without_a_declared_length_is_counted_while_it_is_read_s4() -> None:
