@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from itertools import groupby
 from typing import Any, TypeVar
 
-from shared.adapters.embedded.offline.speech import list_content_terms, split_sentences
+from shared.adapters.embedded.offline.speech import list_terms, split_sentences
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.tasks.owner_words import address_owner
 from shared.domain.value import positional_value, value
@@ -218,7 +218,7 @@ def choose_places(question: str, passages: Sequence[Passage]) -> list[Passage]:
 
 def find_speaker(question: str, speakers: Iterable[str]) -> str:
     """Return the words of a question that name a speaker; empty without any."""
-    asked = list_content_terms(question)
+    asked = list_terms(question)
     names = (
         " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
         for speaker in speakers
@@ -258,5 +258,5 @@ def measure_share(terms: Iterable[str], text: str) -> float:
 
 
 def _list_asked_terms(question: str) -> set[str]:
-    asked = list_content_terms(question)
+    asked = list_terms(question)
     return asked - _MENTION or asked

@@ -13,8 +13,9 @@ from typing import Literal, get_args
 
 from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
-from shared.adapters.embedded.offline.speech import compile_words, has_content
+from shared.adapters.embedded.offline.speech import compile_words, list_terms
 from shared.domain.value import value
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT
 from shared.retrieval.terms import find_words
 
 Intent = Literal[
@@ -108,8 +109,14 @@ def complete(question: str, earlier: Sequence[str]) -> str:
     """Ask a follow-up together with the latest question that says what it is about."""
     if not _is_follow_up(question):
         return question
-    whole = (text for text in reversed(earlier) if has_content(text) and not _is_follow_up(text))
+    whole = (
+        text for text in reversed(earlier) if _names_anything(text) and not _is_follow_up(text)
+    )
     return f"{_OPENING.sub('', question, count=1)} {next(whole, '')}".strip()
+
+
+def _names_anything(text: str) -> bool:
+    return bool(list_terms(text, above=EVERYDAY_WEIGHT))
 
 
 def _is_follow_up(question: str) -> bool:
@@ -117,6 +124,6 @@ def _is_follow_up(question: str) -> bool:
     if read_intent(question).intent in (*REQUESTS, "greeting", "thanks", "goodbye"):
         return False
     if pointer := _POINTS_BACK.search(question):
-        return not has_content(question[: pointer.start()])
+        return not _names_anything(question[: pointer.start()])
     is_bare = _OPENING.match(question) or not _ADDRESS.search(question)
-    return bool(is_bare) and not has_content(question)
+    return bool(is_bare) and not _names_anything(question)

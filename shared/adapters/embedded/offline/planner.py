@@ -18,7 +18,7 @@ from shared.adapters.embedded.offline.calendar import (
     parse_number,
 )
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, load_examples
-from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
+from shared.adapters.embedded.offline.speech import capitalise, list_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
 from shared.retrieval.query import asks_when
@@ -107,7 +107,7 @@ class Request:
     @property
     def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
-        terms = list_content_terms(self.undate(self.reading.object))
+        terms = list_terms(self.undate(self.reading.object))
         return frozenset(terms - load_examples().list_form_terms(self.intent)) or self.topic
 
     @property
@@ -140,10 +140,10 @@ def plan(request: Request, results: finds.Results, tools: Sequence[ToolSpec]) ->
 def _call_app(question: str, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Call the tools of apps that share most words, two at least; between equals, one with an argument suits an object."""
     object_phrase = _OBJECT_PHRASE.fullmatch(question.strip())
-    asked = list_content_terms(question)
+    asked = list_terms(question)
     fits = [
         (
-            len(asked & list_content_terms(f"{tool.name} {tool.description}")),
+            len(asked & list_terms(f"{tool.name} {tool.description}")),
             bool(object_phrase) == bool(required),
             (tool.name, dict.fromkeys(required, object_phrase[1] if object_phrase else question)),
         )

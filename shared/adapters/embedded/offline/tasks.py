@@ -24,20 +24,20 @@ from shared.adapters.embedded.offline.calendar import (
 )
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
-    PRONOUNS,
     Sentence,
     capitalise,
     collect_sentences,
     compile_words,
-    has_content,
-    has_pronoun,
     is_meaningful,
+    list_terms,
     split_words,
 )
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 from shared.retrieval.denials import measure_denial
 from shared.retrieval.negations import has_negation
+from shared.retrieval.pronouns import has_pronoun
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT
 from shared.retrieval.terms import tokenize
 
 Kind = Literal["promise", "need", "request", "none"]
@@ -64,7 +64,6 @@ _MAX_APART = 10
 """A promise answers a request within so many tasks."""
 _MAX_TO_CORRECTION = 4
 """A day is corrected within so many sentences."""
-_UNTOLD = PRONOUNS | {"a", "an", "the"}
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
 
@@ -227,7 +226,7 @@ def read_talk(data: Mapping[str, Any]) -> Talk:
         return talk
     _, _, clock = data["started_at"].partition(" ")  # behind the weekday
     start = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
-    return Talk(collect_sentences(data), start, data.get("owner_names", ()))
+    return Talk(collect_sentences(data["transcript"]), start, data.get("owner_names", ()))
 
 
 def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
@@ -312,15 +311,14 @@ def _may_deny(text: str) -> bool:
 def _find_vocative(before: str, after: str) -> str:
     """Return the name by which somebody is called, right before a request or at the end of it; empty without any."""
     for part in (before.rstrip(" ,"), after if "," in after else ""):
-        words = [word for word in split_words(part.rpartition(",")[2]) if _may_name(word)]
+        words = [
+            word
+            for word in split_words(part.rpartition(",")[2])
+            if list_terms(word, above=EVERYDAY_WEIGHT) and word.lower() not in DAY_WORDS
+        ]
         if 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words):
             return " ".join(words)
     return ""
-
-
-def _may_name(word: str) -> bool:
-    """Tell whether a word may be of a name: it is not of every day, and calls no day."""
-    return has_content(word) and word.lower() not in DAY_WORDS
 
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
@@ -351,7 +349,7 @@ def _join(texts: set[str]) -> str:
 
 def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
     """Leave out what another task says as well, as a promise does of a request; a day is kept, and a list."""
-    words = [frozenset(split_words(task.words.lower())) - _UNTOLD for task in tasks]
+    words = [list_terms(task.words) for task in tasks]
     for n, task in enumerate(tasks):
         near = range(max(0, n + 1 - _MAX_APART), min(len(tasks), n + _MAX_APART))
         if not task.reading or not any(
