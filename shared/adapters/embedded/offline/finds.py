@@ -36,7 +36,6 @@ MIN_SHARE = 0.5
 """So much of the weight of what is asked for has to be found: of LoCoMo's questions 6 in 100 find no more in their own
 library, and 76 in that of somebody else."""
 _SYNONYM_SHARE = 0.5
-_MEMORY_BONUS = 0.2
 _MENTION = frozenset(tokenize("anyone anybody someone somebody mention discuss promise"))
 """What is asked for need not say that it was said."""
 _TASK = re.compile(
@@ -108,6 +107,10 @@ def format_day(document: Document) -> str:
     return f"{_call_day(start)} {start.year}"
 
 
+def format_moment(moment: datetime) -> str:
+    return f"{_call_day(moment)} {moment.year}, {moment:%H:%M}"
+
+
 def _call_day(moment: datetime) -> str:
     return f"{moment:%A} {moment.day} {moment:%B}"
 
@@ -149,13 +152,12 @@ class Line:
     text: str
 
 
-@value
+@positional_value
 class Passage:
     """Lines that follow one another, or a memory; `document` is the number they are cited by."""
 
     lines: Sequence[Line]
     document: int | None
-    is_memory: bool = False
 
     def __str__(self) -> str:
         """Quote the lines, those of a speaker together, and cite them once."""
@@ -171,19 +173,12 @@ def list_passages(
     documents: Iterable[Document], memories: Iterable[Document] = ()
 ) -> list[Passage]:
     said = [
-        Passage(lines=[*_parse_lines(passage)], document=document["document"])
+        Passage([*_parse_lines(passage)], document["document"])
         for document in documents
         for passage in document.get("passages", [])
     ]
-    known = [
-        Passage(
-            lines=[Line("", address_owner(memory["text"]))],
-            document=memory.get("document"),
-            is_memory=True,
-        )
-        for memory in memories
-    ]
-    return [*said, *known]
+    known = (([Line("", address_owner(m["text"]))], m.get("document")) for m in memories)
+    return [*said, *(Passage(*each) for each in known)]
 
 
 def _parse_lines(passage: str) -> Iterator[Line]:
@@ -199,10 +194,9 @@ def choose_places(question: str, passages: Sequence[Passage]) -> list[Passage]:
     """Return the lines that share most with a question among those before and after them, best passage first."""
     terms = _list_asked_terms(question)
     scores = {
-        (passage, line): share + (_MEMORY_BONUS if share and each.is_memory else 0.0)
+        (passage, line): measure_share(terms, f"{said.speaker} {said.text}")
         for passage, each in enumerate(passages)
         for line, said in enumerate(each.lines)
-        for share in [measure_share(terms, f"{said.speaker} {said.text}")]
     }
     best = sorted(scores, key=lambda place: -scores[place])[:MAX_QUOTES]
     shown: dict[int, set[int]] = {}

@@ -11,7 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
+from shared.adapters.embedded.offline.calendar import (
+    drop_hours,
+    drop_relative_days,
+    is_time,
+    parse_number,
+)
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import compile_words, list_terms
 from shared.domain.value import value
@@ -19,13 +24,17 @@ from shared.retrieval.term_weights import EVERYDAY_WEIGHT
 from shared.retrieval.terms import find_words
 
 Intent = Literal[
-    "greeting", "thanks", "goodbye", "add_task", "remember", "forget", "complete_task", "delete_talk",
+    "greeting", "thanks", "goodbye", "today", "add_task", "remember", "forget", "complete_task", "delete_talk", "delete_talks",
     "open_tasks", "overdue_tasks", "done_tasks", "own_promises", "others_tasks", "last_time", "count_talks",
     "latest_talks", "people", "summary", "about_owner", "person", "asked_of_owner", "manual", "general", "search",
     "no_request",
 ]  # fmt: skip
-REQUESTS: Sequence[Intent] = ("add_task", "complete_task", "delete_talk", "forget", "remember")
+REQUESTS: Sequence[Intent] = (
+    "add_task", "complete_task", "delete_talk", "delete_talks", "forget", "remember",
+)  # fmt: skip
 """What changes something."""
+SMALL_TALK: Sequence[Intent] = ("greeting", "thanks", "goodbye", "today")
+"""What nothing is looked up for."""
 _QUESTIONS: frozenset[Intent] = frozenset(get_args(Intent)) - {*REQUESTS, "no_request"}
 MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
@@ -53,7 +62,7 @@ def load_examples() -> Examples[Intent]:
 
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
-    """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name fills it."""
+    """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name, a time or a number fills it."""
     examples = load_examples()
     undated = drop_relative_days(text)
     forms = dict.fromkeys((text, undated, drop_hours(undated)))
@@ -69,7 +78,7 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     ):
         return Reading(intent=max(REQUESTS, key=shares.__getitem__))
     form, varying = examples.match(text, _QUESTIONS)
-    if form and (varying[:1].isupper() or not form.is_open):
+    if form and (_is_name_or_time(varying) or not form.is_open):
         return Reading(intent=form.label, object=varying)
     intent = max(shares, key=shares.__getitem__, default=None)
     if intent is None or shares[intent] < MIN_SHARE:
@@ -83,6 +92,10 @@ def _has_words(text: str) -> bool:
     """Tell more than a single word, whose vector says little; a script without spaces has no single ones."""
     words = [is_spaced for *_, is_spaced in find_words(text)]
     return len(words) > 1 or False in words
+
+
+def _is_name_or_time(words: str) -> bool:
+    return words[:1].isupper() or is_time(words) or parse_number(words) > 0
 
 
 def _is_question(text: str) -> bool:
@@ -121,7 +134,7 @@ def _names_anything(text: str) -> bool:
 
 def _is_follow_up(question: str) -> bool:
     """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
-    if read_intent(question).intent in (*REQUESTS, "greeting", "thanks", "goodbye"):
+    if read_intent(question).intent in (*REQUESTS, *SMALL_TALK):
         return False
     if pointer := _POINTS_BACK.search(question):
         return not _names_anything(question[: pointer.start()])
