@@ -84,7 +84,8 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     if intent is None or shares[intent] < MIN_SHARE:
         intent, likeness = examples.compare_words(text)
         intent = intent if likeness >= MIN_LIKENESS else None
-    known = intent if intent in _QUESTIONS else "search"
+    is_of_more = intent == "today" and list_terms(text) - examples.list_form_terms("today")
+    known = intent if intent in _QUESTIONS and not is_of_more else "search"
     return Reading(intent=known, object=examples.match(text, (known,))[1])
 
 
