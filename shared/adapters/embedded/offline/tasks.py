@@ -342,10 +342,9 @@ def _compile_forms(kind: Kind) -> re.Pattern[str]:
 
 @cache
 def _compile_openings() -> re.Pattern[str]:
-    """Compile the first two words of promises whose verb varies with what is promised: "Ich hole", "J'apporte"."""
-    whole = [
-        text for label, text in load_examples().marked if label == "promise" and "[" not in text
-    ]
+    """Compile the first two words of whole promises that name no day: "Ich hole", "J'apporte"."""
+    promises = (text for label, text in load_examples().marked if label == "promise")
+    whole = [text for text in promises if "[" not in text and drop_relative_days(text) == text]
     openings = {found[0] for text in whole if (found := re.match(r"\S+['’]\S+|\S+ \S+", text))}
     return re.compile(rf"(?:^|(?<=, ))(?:{_join(openings)})(?!\w)", re.IGNORECASE)
 
