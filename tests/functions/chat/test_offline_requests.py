@@ -132,6 +132,26 @@ async def test_a_conversation_goes_only_by_the_owners_word(
     assert sorted(await list_talks(world)) == left
 
 
+@pytest.mark.parametrize(
+    "request_text", ["Delete everything about the bank", "Lösche alles über die Bank"]
+)
+async def test_several_conversations_are_deleted_each_by_the_owners_word_p2(
+    world: ChatFixture, chat: Chat, request_text: str
+) -> None:
+    said = ("The bank called. Die Bank.", "The bank is closed. Die Bank.", "The boat is blue.")
+    talks = [build_conversation(number, text) for number, text in enumerate(said, 1)]
+    await store_conversations(world, ADA, *talks)
+
+    asked = await chat.say(request_text)
+    assert "2 conversations are about that" in asked
+    assert "“Talk 1”" in asked
+    assert len(await list_talks(world)) == 3
+
+    assert "“Talk 2”" in await chat.say("yes")
+    await chat.say("yes")
+    assert await list_talks(world) == ["c003"]
+
+
 async def test_nobody_deletes_what_is_not_theirs(world: ChatFixture) -> None:
     await store_conversations(world, EVE, build_conversation(1, "Eve's secret."))
 

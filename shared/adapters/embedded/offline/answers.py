@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from shared.adapters.embedded.offline import finds
-from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading
+from shared.adapters.embedded.offline.intents import REQUESTS, SMALL_TALK, Reading
 from shared.adapters.embedded.offline.planner import Request
 from shared.retrieval.query import asks_when
 
 SENTENCES: Mapping[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
-SMALL_TALK: frozenset[Intent] = frozenset(("greeting", "thanks", "goodbye"))
 _ERROR, _CONSENT_MISSING = "Error: ", "Error: The owner "
 """Begin what a tool says for models where it failed, and where its owner did not consent."""
 _TOTAL = re.compile(r"(\d+) in all")
@@ -27,7 +26,8 @@ _LISTS = frozenset({"get_conversations", "get_memories"})
 def answer(request: Request, results: finds.Results) -> str:
     """Answer from what the tools returned: the apps' texts, what is counted, and the nearest places."""
     if not results and request.intent in SMALL_TALK:
-        return SENTENCES[request.intent]
+        now = finds.format_moment(request.now) if request.now else "?"
+        return _say(request.intent, now=now)
     return _Answer(request, results).write()
 
 
@@ -55,10 +55,12 @@ class _Answer:
         self._phrase = request.phrase
 
     def write(self) -> str:
-        told = [*filter(None, map(self._tell, self._results))]
+        told = [*dict.fromkeys(filter(None, map(self._tell, self._results)))]
         found = self._tell_talks() or self._explain_request() or self._quote(is_alone=not told)
         errors = {result.name for result in self._results if result.text.startswith(_ERROR)}
         is_down = not errors.isdisjoint(finds.LIBRARY_TOOLS)
+        if found:  # no list is empty over what is shown
+            told = [text for text in told if text != SENTENCES["no_tasks"]]
         parts = [*told, *found, *([SENTENCES["search_down"]] if is_down else [])]
         return "\n\n".join(parts) or self._give_up()
 
@@ -119,14 +121,16 @@ class _Answer:
             is_elsewhere = not names or (is_searched and self._is_found())
             return [] if is_elsewhere else [_say("people", names=", ".join(names)), talks]
         is_counted = self._intent == "count_talks"
-        is_asked = is_searched or is_counted or self._intent == "last_time"
-        if not is_asked or self._names[-1:] != ["get_conversations"]:
+        if self._names[-1:] != ["get_conversations"]:
+            return self._count_mentions() if is_counted else []
+        if not (is_searched or is_counted or self._intent == "last_time"):
             return []
         speaker = self._name_speaker(listed)
         if not listed:
             return [_say("no_talks", speaker=speaker, phrase=self._phrase)] if self._phrase else []
         if is_counted:
-            return [self._count(listed, speaker if self._request.topic else ""), talks]
+            with_whom = f"with {speaker}" if speaker and self._request.topic else ""
+            return [self._count(listed, with_whom, self._results[-1:]), talks]
         heading = "talks" if self._phrase else "latest_talk"
         return [_say(heading, speaker=speaker, phrase=self._phrase), talks]
 
@@ -135,19 +139,29 @@ class _Answer:
         speakers = [*noted, *finds.list_speakers(self._passages)]
         return finds.find_speaker(self._request.text, speakers) or self._request.name
 
-    def _count(self, listed: Sequence[finds.Document], speaker: str) -> str:
-        note = self._results[-1].content.get("note", "")
-        total, count = _TOTAL.search(note), len(listed)
-        number = total[1] if total else f"More than {count}" if note else str(count)
+    def _count_mentions(self) -> list[str]:
+        """Tell how many of the conversations that were found speak of the topic."""
+        topic, minimum = self._request.topic, finds.MIN_SHARE
+        texts = zip(self._documents, map(finds.join_texts, self._documents), strict=True)
+        found = [each for each, text in texts if finds.measure_share(topic, text) > minimum]
+        talks = _itemise(map(finds.format_overview, found))
+        return [self._count(found, "about that", self._results), talks] if found else []
+
+    def _count(self, talks: Sequence[finds.Document], kind: str, listings: finds.Results) -> str:
+        """Say how many there are; the notes of listings say that there are more, or how many in all."""
+        note = "".join(listing.content.get("note", "") for listing in listings)
+        total, count = _TOTAL.search(note), len(talks)
+        number = total[1] if total else f"At least {count}" if note else str(count)
         noun = "conversation" if number == "1" else "conversations"
-        with_whom = f"with {speaker}" if speaker else ""
-        return f"{' '.join(filter(None, (number, noun, with_whom, self._phrase)))}:"
+        return f"{' '.join(filter(None, (number, noun, kind, self._phrase)))}:"
 
     def _explain_request(self) -> list[str]:
         """Say why a request was not followed, where nothing that is named was found."""
         if self._intent == "forget" and len(self._results) < 2:
             return [SENTENCES["no_such_memory" if self._results else "name_memory"]]
-        is_undone = self._intent == "delete_talk" and len(self._results) == 1
+        if self._intent == "delete_talks" and len(self._results) > 2:
+            return [_say("several_talks", count=str(len(self._results) - 1))]
+        is_undone = self._intent in ("delete_talk", "delete_talks") and len(self._results) == 1
         return [SENTENCES["no_such_talk"]] if is_undone else []
 
     def _quote(self, *, is_alone: bool) -> list[str]:

@@ -155,6 +155,11 @@ def find_span(text: str, now: datetime, *, is_past: bool) -> Span | None:
     return None
 
 
+def is_time(text: str) -> bool:
+    """Tell whether a text is the words for a time, and nothing more."""
+    return any(pattern.fullmatch(text.lower()) for pattern in (_PAST, _COMING))
+
+
 def _find_days(pattern: re.Pattern[str], text: str, today: date) -> Iterator[tuple[Match, Days]]:
     """Yield the first and the last day of each match, in lower case; none of a day that is on no calendar."""
     lower = text.lower().replace("’", "'")

@@ -11,7 +11,7 @@ from datetime import datetime, tzinfo
 from itertools import groupby
 from typing import Any, TypeVar
 
-from shared.adapters.embedded.offline.speech import list_content_terms, split_sentences
+from shared.adapters.embedded.offline.speech import list_terms, split_sentences
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.tasks.owner_words import address_owner
 from shared.domain.value import positional_value, value
@@ -36,7 +36,6 @@ MIN_SHARE = 0.5
 """So much of the weight of what is asked for has to be found: of LoCoMo's questions 6 in 100 find no more in their own
 library, and 76 in that of somebody else."""
 _SYNONYM_SHARE = 0.5
-_MEMORY_BONUS = 0.2
 _MENTION = frozenset(tokenize("anyone anybody someone somebody mention discuss promise"))
 """What is asked for need not say that it was said."""
 _TASK = re.compile(
@@ -108,6 +107,10 @@ def format_day(document: Document) -> str:
     return f"{_call_day(start)} {start.year}"
 
 
+def format_moment(moment: datetime) -> str:
+    return f"{_call_day(moment)} {moment.year}, {moment:%H:%M}"
+
+
 def _call_day(moment: datetime) -> str:
     return f"{moment:%A} {moment.day} {moment:%B}"
 
@@ -149,13 +152,12 @@ class Line:
     text: str
 
 
-@value
+@positional_value
 class Passage:
     """Lines that follow one another, or a memory; `document` is the number they are cited by."""
 
     lines: Sequence[Line]
     document: int | None
-    is_memory: bool = False
 
     def __str__(self) -> str:
         """Quote the lines, those of a speaker together, and cite them once."""
@@ -171,19 +173,12 @@ def list_passages(
     documents: Iterable[Document], memories: Iterable[Document] = ()
 ) -> list[Passage]:
     said = [
-        Passage(lines=[*_parse_lines(passage)], document=document["document"])
+        Passage([*_parse_lines(passage)], document["document"])
         for document in documents
         for passage in document.get("passages", [])
     ]
-    known = [
-        Passage(
-            lines=[Line("", address_owner(memory["text"]))],
-            document=memory.get("document"),
-            is_memory=True,
-        )
-        for memory in memories
-    ]
-    return [*said, *known]
+    known = (([Line("", address_owner(m["text"]))], m.get("document")) for m in memories)
+    return [*said, *(Passage(*each) for each in known)]
 
 
 def _parse_lines(passage: str) -> Iterator[Line]:
@@ -199,10 +194,9 @@ def choose_places(question: str, passages: Sequence[Passage]) -> list[Passage]:
     """Return the lines that share most with a question among those before and after them, best passage first."""
     terms = _list_asked_terms(question)
     scores = {
-        (passage, line): share + (_MEMORY_BONUS if share and each.is_memory else 0.0)
+        (passage, line): measure_share(terms, f"{said.speaker} {said.text}")
         for passage, each in enumerate(passages)
         for line, said in enumerate(each.lines)
-        for share in [measure_share(terms, f"{said.speaker} {said.text}")]
     }
     best = sorted(scores, key=lambda place: -scores[place])[:MAX_QUOTES]
     shown: dict[int, set[int]] = {}
@@ -218,7 +212,7 @@ def choose_places(question: str, passages: Sequence[Passage]) -> list[Passage]:
 
 def find_speaker(question: str, speakers: Iterable[str]) -> str:
     """Return the words of a question that name a speaker; empty without any."""
-    asked = list_content_terms(question)
+    asked = list_terms(question)
     names = (
         " ".join(word for word in speaker.split() if not asked.isdisjoint(tokenize(word)))
         for speaker in speakers
@@ -258,5 +252,5 @@ def measure_share(terms: Iterable[str], text: str) -> float:
 
 
 def _list_asked_terms(question: str) -> set[str]:
-    asked = list_content_terms(question)
+    asked = list_terms(question)
     return asked - _MENTION or asked

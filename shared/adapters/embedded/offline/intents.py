@@ -11,20 +11,30 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from shared.adapters.embedded.offline.calendar import drop_hours, drop_relative_days
+from shared.adapters.embedded.offline.calendar import (
+    drop_hours,
+    drop_relative_days,
+    is_time,
+    parse_number,
+)
 from shared.adapters.embedded.offline.examples import END, MIN_LIKENESS, Examples
-from shared.adapters.embedded.offline.speech import compile_words, has_content
+from shared.adapters.embedded.offline.speech import compile_words, list_terms
 from shared.domain.value import value
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT
 from shared.retrieval.terms import find_words
 
 Intent = Literal[
-    "greeting", "thanks", "goodbye", "add_task", "remember", "forget", "complete_task", "delete_talk",
+    "greeting", "thanks", "goodbye", "today", "add_task", "remember", "forget", "complete_task", "delete_talk", "delete_talks",
     "open_tasks", "overdue_tasks", "done_tasks", "own_promises", "others_tasks", "last_time", "count_talks",
     "latest_talks", "people", "summary", "about_owner", "person", "asked_of_owner", "manual", "general", "search",
     "no_request",
 ]  # fmt: skip
-REQUESTS: Sequence[Intent] = ("add_task", "complete_task", "delete_talk", "forget", "remember")
+REQUESTS: Sequence[Intent] = (
+    "add_task", "complete_task", "delete_talk", "delete_talks", "forget", "remember",
+)  # fmt: skip
 """What changes something."""
+SMALL_TALK: Sequence[Intent] = ("greeting", "thanks", "goodbye", "today")
+"""What nothing is looked up for."""
 _QUESTIONS: frozenset[Intent] = frozenset(get_args(Intent)) - {*REQUESTS, "no_request"}
 MIN_SHARE = 0.4
 """Of the weight of the nearest examples; where no intent has as much, words decide."""
@@ -52,7 +62,7 @@ def load_examples() -> Examples[Intent]:
 
 
 def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
-    """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name fills it."""
+    """Read a text by exact form, else by meaning, else by its words; a question's form counts where a name, a time or a number fills it."""
     examples = load_examples()
     undated = drop_relative_days(text)
     forms = dict.fromkeys((text, undated, drop_hours(undated)))
@@ -68,13 +78,14 @@ def read_intent(text: str, vector: Sequence[float] | None = None) -> Reading:
     ):
         return Reading(intent=max(REQUESTS, key=shares.__getitem__))
     form, varying = examples.match(text, _QUESTIONS)
-    if form and (varying[:1].isupper() or not form.is_open):
+    if form and (_is_name_or_time(varying) or not form.is_open):
         return Reading(intent=form.label, object=varying)
     intent = max(shares, key=shares.__getitem__, default=None)
     if intent is None or shares[intent] < MIN_SHARE:
         intent, likeness = examples.compare_words(text)
         intent = intent if likeness >= MIN_LIKENESS else None
-    known = intent if intent in _QUESTIONS else "search"
+    is_of_more = intent == "today" and list_terms(text) - examples.list_form_terms("today")
+    known = intent if intent in _QUESTIONS and not is_of_more else "search"
     return Reading(intent=known, object=examples.match(text, (known,))[1])
 
 
@@ -82,6 +93,10 @@ def _has_words(text: str) -> bool:
     """Tell more than a single word, whose vector says little; a script without spaces has no single ones."""
     words = [is_spaced for *_, is_spaced in find_words(text)]
     return len(words) > 1 or False in words
+
+
+def _is_name_or_time(words: str) -> bool:
+    return words[:1].isupper() or is_time(words) or parse_number(words) > 0
 
 
 def _is_question(text: str) -> bool:
@@ -108,15 +123,21 @@ def complete(question: str, earlier: Sequence[str]) -> str:
     """Ask a follow-up together with the latest question that says what it is about."""
     if not _is_follow_up(question):
         return question
-    whole = (text for text in reversed(earlier) if has_content(text) and not _is_follow_up(text))
+    whole = (
+        text for text in reversed(earlier) if _names_anything(text) and not _is_follow_up(text)
+    )
     return f"{_OPENING.sub('', question, count=1)} {next(whole, '')}".strip()
+
+
+def _names_anything(text: str) -> bool:
+    return bool(list_terms(text, above=EVERYDAY_WEIGHT))
 
 
 def _is_follow_up(question: str) -> bool:
     """Tell a question that points back before it names anything: "Where does she live?", "Why?"."""
-    if read_intent(question).intent in (*REQUESTS, "greeting", "thanks", "goodbye"):
+    if read_intent(question).intent in (*REQUESTS, *SMALL_TALK):
         return False
     if pointer := _POINTS_BACK.search(question):
-        return not has_content(question[: pointer.start()])
+        return not _names_anything(question[: pointer.start()])
     is_bare = _OPENING.match(question) or not _ADDRESS.search(question)
-    return bool(is_bare) and not has_content(question)
+    return bool(is_bare) and not _names_anything(question)

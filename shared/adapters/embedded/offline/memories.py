@@ -12,7 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from shared.adapters.embedded.offline.speech import Sentence, split_sentences
+from shared.adapters.embedded.offline.speech import Sentence
 from shared.domain.value import positional_value
 from shared.library.exclusive_facts import find_exclusive_key
 
@@ -48,16 +48,6 @@ def extract_memories(all_sentences: Iterable[Sentence]) -> list[dict[str, Any]]:
         if not _compile(_PATTERNS["passing"]).search(_straighten(sentence.text))
         if not (following and _compile(_PATTERNS["correction"]).match(_straighten(following.text)))
     ]
-
-
-def find_text_facts(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Find what a text says in the first person, which is taken for its owner's."""
-    sentences = [
-        Sentence(text=text, segment=0, is_user=True, speaker="")
-        for text in split_sentences(data["text"])
-    ]
-    facts = extract_memories(sentences)
-    return {"facts": [{"content": f["content"], "evidence": f["evidence"]} for f in facts]}
 
 
 def extract_facts(sentence: str) -> Iterator[Fact]:

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from shared.adapters.embedded.offline import answers
 from shared.adapters.embedded.offline.finds import parse_results
-from shared.adapters.embedded.offline.intents import Reading, complete, read_intent
+from shared.adapters.embedded.offline.intents import SMALL_TALK, Reading, complete, read_intent
 from shared.adapters.embedded.offline.planner import Request, plan
 from shared.data.store.codec import type_adapter
 from shared.domain.errors import ModelFailed, Unavailable
@@ -166,7 +166,7 @@ def _reply(
     names = {call.id: call.name for call in earlier}
     said = [m for m in messages[position + 1 :] if isinstance(m, ToolResult)]
     results = parse_results((names[result.call_id], result.text) for result in said)
-    is_talk = not results and request.intent in answers.SMALL_TALK
+    is_talk = not results and request.intent in SMALL_TALK
     calls = [] if is_talk else plan(request, results, tools)
     for number, (name, arguments) in enumerate(calls, len(earlier)):
         words = json.dumps(arguments, ensure_ascii=False)

@@ -4,7 +4,8 @@ A search is made for all that nothing else answers, also where a list is empty o
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,16 +19,17 @@ from shared.adapters.embedded.offline.calendar import (
     parse_number,
 )
 from shared.adapters.embedded.offline.intents import REQUESTS, Intent, Reading, load_examples
-from shared.adapters.embedded.offline.speech import capitalise, list_content_terms
+from shared.adapters.embedded.offline.speech import capitalise, list_terms
 from shared.domain.models.model import ToolSpec
 from shared.domain.value import value
 from shared.retrieval.query import asks_when
-from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT, get_term_weight
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FREQUENT_WEIGHT
 from shared.retrieval.terms import tokenize
 
 PlannedCall = tuple[str, Mapping[str, Any]]
 
-LISTED_MEMORIES, LISTED_TALKS, COUNTED_TALKS, LISTED_TASKS = 20, 10, 50, 200
+LISTED_MEMORIES, LISTED_TALKS, LISTED_TASKS = 20, 10, 200
+COUNTED_TALKS, LISTED_PLACES = 50, 20
 MAX_QUERY_CHARS, MAX_MANUAL_CHARS = 1_000, 500
 _MAX_NAME_WORDS = 3
 _QUOTES = " .,;:!?¿¡“”\"'"
@@ -65,11 +67,8 @@ class Request:
         span = find_span(self.text, self.now, is_past=True) if self.now else None
         if span is None or not span.is_date:
             return span
-        rest = {*tokenize(self.text.replace(span.phrase, " "))}
-        is_of_more = _weigh_above(
-            FREQUENT_WEIGHT, rest - load_examples().list_form_terms("summary", "people")
-        )
-        return None if is_of_more else span
+        rest = list_terms(self.text.replace(span.phrase, " "), above=FREQUENT_WEIGHT)
+        return None if rest - load_examples().list_form_terms("summary", "people") else span
 
     @property
     def dates(self) -> Mapping[str, str]:
@@ -89,8 +88,8 @@ class Request:
     def topic(self) -> frozenset[str]:
         """The terms with meaning beyond those that tell the intent and the time."""
         intents = _TALK_INTENTS if self.intent == "search" else (self.intent,)
-        terms = {*tokenize(drop_relative_days(self.undate(self.text)))}
-        return _weigh_above(EVERYDAY_WEIGHT, terms - load_examples().list_form_terms(*intents))
+        terms = list_terms(drop_relative_days(self.undate(self.text)), above=EVERYDAY_WEIGHT)
+        return frozenset(terms - load_examples().list_form_terms(*intents))
 
     @property
     def name(self) -> str:
@@ -98,16 +97,17 @@ class Request:
         words = self.undate(self.reading.object).split()
         if not words:
             topic, bare = self.topic, [word.strip(_QUOTES) for word in self.text.split()]
-            words = [word for word in bare if word and not topic.isdisjoint(tokenize(word))]
+            words = [word for word in bare if not topic.isdisjoint(tokenize(word))]
             words = [word for word in words if word[0].isupper() and word != bare[0]] or words
             if any(len(tokenize(word)) > len(word) for word in words):
                 return ""  # a script without spaces: those who speak in what is found tell the name
+        words = [word for word in words if not parse_number(word)]
         return " ".join(words) if len(words) <= _MAX_NAME_WORDS else ""
 
     @property
     def wanted_terms(self) -> frozenset[str]:
         """The terms of the thing that is to be changed."""
-        terms = list_content_terms(self.undate(self.reading.object))
+        terms = list_terms(self.undate(self.reading.object))
         return frozenset(terms - load_examples().list_form_terms(self.intent)) or self.topic
 
     @property
@@ -115,10 +115,6 @@ class Request:
         """Its words as a search takes them: those of the thing that is to be changed, or all."""
         words = (self.intent in REQUESTS and self.reading.object) or self.text
         return {"query": words[:MAX_QUERY_CHARS]}
-
-
-def _weigh_above(weight: float, terms: Iterable[str]) -> frozenset[str]:
-    return frozenset(term for term in terms if get_term_weight(term) > weight)
 
 
 def _format_span(span: Span | None, start: str, end: str) -> Mapping[str, str]:
@@ -139,20 +135,16 @@ def plan(request: Request, results: finds.Results, tools: Sequence[ToolSpec]) ->
 
 def _call_app(question: str, tools: Sequence[ToolSpec]) -> list[PlannedCall]:
     """Call the tools of apps that share most words, two at least; between equals, one with an argument suits an object."""
-    object_phrase = _OBJECT_PHRASE.fullmatch(question.strip())
-    asked = list_content_terms(question)
-    fits = [
-        (
-            len(asked & list_content_terms(f"{tool.name} {tool.description}")),
-            bool(object_phrase) == bool(required),
-            (tool.name, dict.fromkeys(required, object_phrase[1] if object_phrase else question)),
-        )
-        for tool in tools
-        for required in [tool.parameters.get("required", [])]
-        if tool.name not in _OWN_TOOLS and _takes_text(tool, required)
-    ]
-    best = max((fit[:2] for fit in fits), default=(0, False))
-    return [call for *fit, call in fits if best == tuple(fit) and fit[0] >= _MIN_SHARED_TERMS]
+    named = _OBJECT_PHRASE.fullmatch(question.strip())
+    asked, calls = list_terms(question), defaultdict[tuple[int, bool], list[PlannedCall]](list)
+    for tool in tools:
+        required = tool.parameters.get("required", [])
+        shared = len(asked & list_terms(f"{tool.name} {tool.description}"))
+        if tool.name not in _OWN_TOOLS and _takes_text(tool, required):
+            arguments = dict.fromkeys(required, named[1] if named else question)
+            calls[shared, bool(named) == bool(required)].append((tool.name, arguments))
+    shared, suits = max(calls, default=(0, False))
+    return calls[shared, suits] if shared >= _MIN_SHARED_TERMS else []
 
 
 def _takes_text(tool: ToolSpec, required: Sequence[str]) -> bool:
@@ -168,7 +160,8 @@ def _plan_next(request: Request, results: finds.Results) -> list[PlannedCall]:
     names, documents = [result.name for result in results], finds.collect_documents(results)
     searches = names.count("search_conversations")
     if not documents and (names == ["get_conversations"] or (searches == 1 and request.span)):
-        return _search(request, any_time=True)  # in March people ask for what they said of March
+        # in March people ask for what they said of March
+        return _search(request, any_time=request.intent != "count_talks")
     speaker = finds.find_speaker(request.text, finds.list_speakers(finds.list_passages(documents)))
     is_searched = searches and names[-1] != "get_conversations"
     return _list_talks_of(speaker, request) if is_searched and speaker else []
@@ -188,9 +181,10 @@ def _list_talks_of(speaker: str, request: Request) -> list[PlannedCall]:
 def _search(request: Request, *, any_time: bool = False) -> list[PlannedCall]:
     """Search conversations and memories, and list the time that is named."""
     dates = {} if any_time else request.dates
+    limit = {"limit": LISTED_PLACES} if request.intent == "count_talks" else {}
     return [
         *([_list_talks(request)] if dates else []),
-        ("search_conversations", {**request.query, **dates}),
+        ("search_conversations", {**request.query, **dates, **limit}),
         ("search_memories", request.query),
     ]
 
@@ -254,8 +248,10 @@ def _complete_task(request: Request, results: finds.Results) -> list[PlannedCall
 
 
 def _delete_talk(request: Request, results: finds.Results) -> list[PlannedCall]:
+    """Delete the one that fits best, or each that fits as well where all are meant."""
     talks = finds.choose(request.wanted_terms, finds.collect_documents(results), finds.join_texts)
-    return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in talks[:1]]
+    meant = talks if request.intent == "delete_talks" else talks[:1]
+    return [("delete_conversation", {"conversation_id": t["conversation_id"]}) for t in meant]
 
 
 _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
@@ -268,6 +264,7 @@ _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
     "remember": lambda r: [("remember", {"fact": r.reading.object or r.text})],
     "forget": lambda r: [("search_memories", r.query)] if r.wanted_terms else [],
     "delete_talk": lambda r: [("search_conversations", {**r.query, **r.dates})],
+    "delete_talks": lambda r: [("search_conversations", {**r.query, **r.dates, "limit": LISTED_PLACES})],
     "count_talks": lambda r: [_list_talks(r, COUNTED_TALKS, r.name)] if r.name or not r.topic else [],
     "last_time": lambda r: [_list_talks(r, 1, r.name)] if r.name else [],
     "summary": lambda r: [_list_talks(r)] if r.span and not r.topic else [],
@@ -276,7 +273,7 @@ _FIRST: Mapping[Intent, Callable[[Request], list[PlannedCall]]] = {
 }  # fmt: skip
 """What an intent begins with; others, and those that have nothing to call, begin with a search."""
 _NEXT: Mapping[Intent, Callable[[Request, finds.Results], list[PlannedCall]]] = {
-    "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk,
+    "forget": _forget, "complete_task": _complete_task, "delete_talk": _delete_talk, "delete_talks": _delete_talk,
     "manual": lambda r, results: _search(r) if results[0].is_silent else [],
 }  # fmt: skip
 """What follows the first call of an intent that asks for a second one."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.adapters.embedded.offline.calendar import MONTHS
-from shared.domain.value import value
+from shared.domain.value import positional_value
 from shared.retrieval.term_weights import EVERYDAY_WEIGHT, FUNCTION_WEIGHT, get_term_weight
 from shared.retrieval.terms import tokenize
 
@@ -32,17 +32,13 @@ _PIECE = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.&][^\W_]+)*")
 WORDS: Mapping[str, Any] = json.loads(Path(__file__).with_name("words.json").read_text("utf-8"))
-PRONOUNS = frozenset(" ".join(WORDS["pronouns"]).split())
-_SPOKEN = re.compile(r"[^\W\d_]+(?=['’\W]|$)")
-_CLITIC = re.compile(r"\b\w+[aeiáéí]r(?:me|te|se|nos|os|l[aeo]s?)+\b", re.IGNORECASE)
-"""Spanish writes pronouns at the end of a verb: "enviármelo"."""
 
 
 def compile_words(name: str) -> re.Pattern[str]:
     return re.compile(WORDS["patterns"][name], re.IGNORECASE)
 
 
-@value
+@positional_value
 class Sentence:
     """One sentence, verbatim, with its segment and who speaks it."""
 
@@ -52,16 +48,11 @@ class Sentence:
     speaker: str
 
 
-def collect_sentences(data: Mapping[str, Any]) -> list[Sentence]:
-    """Cut a prompt's transcript into sentences."""
+def collect_sentences(lines: Iterable[Mapping[str, Any]]) -> list[Sentence]:
+    """Cut lines of a transcript or a chat into sentences."""
     return [
-        Sentence(
-            text=text,
-            segment=line["segment"],
-            is_user=line.get("is_user", False),
-            speaker=line["speaker"],
-        )
-        for line in data["transcript"]
+        Sentence(text, line["segment"], line.get("is_user", False), line["speaker"])
+        for line in lines
         for text in split_sentences(line["text"])
     ]
 
@@ -80,26 +71,15 @@ def capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def list_content_terms(text: str) -> set[str]:
-    """Return the terms with meaning."""
-    return {term for term in tokenize(text) if get_term_weight(term) > FUNCTION_WEIGHT}
-
-
-def has_content(text: str) -> bool:
-    """Tell whether a text names anything, in words that are not of every day."""
-    return any(get_term_weight(term) > EVERYDAY_WEIGHT for term in tokenize(text))
+def list_terms(text: str, *, above: float = FUNCTION_WEIGHT) -> set[str]:
+    """Return the terms that are rarer than those of a band: words of grammar, or of every day as well."""
+    return {term for term in tokenize(text) if get_term_weight(term) > above}
 
 
 @lru_cache(maxsize=4_096)
 def is_meaningful(word: str) -> bool:
     """Tell a word that is not of every day, and neither short nor a number of two digits."""
-    return (len(word) > 2 or word.isupper()) and has_content(word)
-
-
-def has_pronoun(words: str) -> bool:
-    """Tell whether only their place tells whom or what some words mean."""
-    spoken = (word.lower() for word in _SPOKEN.findall(words))
-    return not PRONOUNS.isdisjoint(spoken) or _CLITIC.search(words) is not None
+    return (len(word) > 2 or word.isupper()) and bool(list_terms(word, above=EVERYDAY_WEIGHT))
 
 
 def select_central(texts: Sequence[str], word_counts: Counter[str], limit: int) -> list[str]:

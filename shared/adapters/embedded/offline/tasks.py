@@ -24,20 +24,20 @@ from shared.adapters.embedded.offline.calendar import (
 )
 from shared.adapters.embedded.offline.examples import MIN_LIKENESS, Examples
 from shared.adapters.embedded.offline.speech import (
-    PRONOUNS,
     Sentence,
     capitalise,
     collect_sentences,
     compile_words,
-    has_content,
-    has_pronoun,
     is_meaningful,
+    list_terms,
     split_words,
 )
 from shared.domain.conversations.speaker_labels import is_name
 from shared.domain.value import value
 from shared.retrieval.denials import measure_denial
 from shared.retrieval.negations import has_negation
+from shared.retrieval.pronouns import has_pronoun
+from shared.retrieval.term_weights import EVERYDAY_WEIGHT
 from shared.retrieval.terms import tokenize
 
 Kind = Literal["promise", "need", "request", "none"]
@@ -64,7 +64,6 @@ _MAX_APART = 10
 """A promise answers a request within so many tasks."""
 _MAX_TO_CORRECTION = 4
 """A day is corrected within so many sentences."""
-_UNTOLD = PRONOUNS | {"a", "an", "the"}
 _MAX_PAIR = 2
 """Of so many speakers, each speaks to the other."""
 
@@ -159,21 +158,20 @@ class Talk:
         return f"“{said}”{f' ({voices})' if voices else ''}"
 
     def _nominate(self, place: int) -> Task | None:
-        """Find the task of a list, the form of an example, what another will do, or a day in another language than English."""
-        text, speaker, day = (
-            self.sentences[place].text,
-            self.sentences[place].speaker,
-            self.days[place],
-        )
+        """Find the task of a list, an example's form or opening, what another will do, or a day in another language than English."""
+        text, speaker = self.sentences[place].text, self.sentences[place].speaker
         if box := _CHECKBOX.match(text):
             is_open = not box["mark"].strip()
             return self._draft(place, box["task"], doer=speaker, reading="") if is_open else None
         if found := self._find_form(place) or self._find_announcement(place):
             return found
-        is_asked = text.endswith(_QUESTION_ENDS)
-        if day is None or day.words not in OTHER_DAYS or is_asked:
+        day, opening = self.days[place], _compile_openings().search(text)
+        has_day = day is not None and day.words in OTHER_DAYS
+        if text.endswith(_QUESTION_ENDS) or not (has_day or opening):
             return None
-        return self._draft(place, text, doer=speaker, reading=text, has_form=False)
+        start, has_form = opening.start() if opening else 0, opening is not None
+        said = text[start:]
+        return self._draft(place, said, doer=speaker, start=start, reading=text, has_form=has_form)
 
     def _find_form(self, place: int) -> Task | None:
         """Find the first form of a sentence. A need counts of the owner alone, a request if it is not refused."""
@@ -227,7 +225,7 @@ def read_talk(data: Mapping[str, Any]) -> Talk:
         return talk
     _, _, clock = data["started_at"].partition(" ")  # behind the weekday
     start = datetime.fromisoformat(clock).replace(tzinfo=ZoneInfo(data["time_zone"]))
-    return Talk(collect_sentences(data), start, data.get("owner_names", ()))
+    return Talk(collect_sentences(data["transcript"]), start, data.get("owner_names", ()))
 
 
 def extract_action_items(talk: Talk, meanings: Meanings) -> Iterator[dict[str, str | None]]:
@@ -312,15 +310,14 @@ def _may_deny(text: str) -> bool:
 def _find_vocative(before: str, after: str) -> str:
     """Return the name by which somebody is called, right before a request or at the end of it; empty without any."""
     for part in (before.rstrip(" ,"), after if "," in after else ""):
-        words = [word for word in split_words(part.rpartition(",")[2]) if _may_name(word)]
+        words = [
+            word
+            for word in split_words(part.rpartition(",")[2])
+            if list_terms(word, above=EVERYDAY_WEIGHT) and word.lower() not in DAY_WORDS
+        ]
         if 0 < len(words) <= _MAX_NAME_WORDS and all(word[0].isupper() for word in words):
             return " ".join(words)
     return ""
-
-
-def _may_name(word: str) -> bool:
-    """Tell whether a word may be of a name: it is not of every day, and calls no day."""
-    return has_content(word) and word.lower() not in DAY_WORDS
 
 
 def _match_form(text: str, kind: Kind) -> tuple[int, str] | None:
@@ -336,11 +333,20 @@ def _compile_forms(kind: Kind) -> re.Pattern[str]:
     parts = [re.split(r"[\[\]]", text.lstrip("¿")) for text in marked]
     openings = {each[0].strip(" ,") for each in parts if each[0].strip()}
     infixes = {each[2].strip() for each in parts if len(each) > 3}
-    endings = {each[2] for each in parts if not each[0] and len(each) == 3}
+    endings = {each[2].strip() for each in parts if not each[0] and len(each) == 3}
     forms = [rf"(?<![\w'’])(?:{_join(openings)})(?:(?<=['’])|,?\s+)(.+)"]
     forms += [rf"^(\w+) (?:{_join(infixes)}) (.+)"] if infixes else []
     forms += [rf"^(.*(?:{_join(endings)})[。.？?]?)$"] if endings else []
     return re.compile("|".join(forms), re.IGNORECASE)
+
+
+@cache
+def _compile_openings() -> re.Pattern[str]:
+    """Compile the first two words of whole promises that name no day: "Ich hole", "J'apporte"."""
+    promises = (text for label, text in load_examples().marked if label == "promise")
+    whole = [text for text in promises if "[" not in text and drop_relative_days(text) == text]
+    openings = {found[0] for text in whole if (found := re.match(r"\S+['’]\S+|\S+ \S+", text))}
+    return re.compile(rf"(?:^|(?<=, ))(?:{_join(openings)})(?!\w)", re.IGNORECASE)
 
 
 def _join(texts: set[str]) -> str:
@@ -350,10 +356,17 @@ def _join(texts: set[str]) -> str:
 
 
 def _leave_out_repeated(tasks: Sequence[Task]) -> Iterator[Task]:
-    """Leave out what another task says as well, as a promise does of a request; a day is kept, and a list."""
-    words = [frozenset(split_words(task.words.lower())) - _UNTOLD for task in tasks]
+    """Leave out what another task says as well, as a promise does of a request; a day is kept, and a list.
+
+    A promise that only points back ("Das übernehme ich") says what the sentence before it asks of who makes it.
+    """
+    words = [list_terms(task.words) for task in tasks]
     for n, task in enumerate(tasks):
         near = range(max(0, n + 1 - _MAX_APART), min(len(tasks), n + _MAX_APART))
+        before = tasks[n - 1] if n else task
+        is_asked = (before.place + 1, before.doer) == (task.place, task.doer)
+        if is_asked and len(words[n]) <= _MIN_TASK_WORDS and has_pronoun(task.words):
+            continue
         if not task.reading or not any(
             (words[n] < words[m] or (words[n] == words[m] and n < m))
             and (task.doer, task.due_at or tasks[m].due_at) == (tasks[m].doer, tasks[m].due_at)

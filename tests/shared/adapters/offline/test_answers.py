@@ -486,6 +486,60 @@ def test_a_new_task_is_told_without_its_id():
     assert text == "Created:\n\n- Call Ann, Thursday 5 March"
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Was muss ich morgen machen?",
+        "What do I have to do tomorrow?",
+        "¿Qué tengo que hacer mañana?",
+        "Que dois-je faire demain ?",
+        "明日やることは？",
+        "Was steht am Freitag für die Feier an?",
+    ],
+)
+def test_no_answer_says_no_over_what_it_shows_p2(question):
+    feast = {
+        "document": 1,
+        "passages": ["Me: Morgen muss ich für die Feier backen. Demain, mañana, 明日やること."],
+    }
+    nothing = ("get_action_items", "There are no such tasks.")
+    found = [_build_search_result(feast), ("search_memories", '{"memories": []}')]
+
+    for tasks in (nothing, ("get_action_items", TASKS)):
+        text = answer(question, [tasks, *found])
+        shown = "“" in text or "- " in text
+        assert not (shown and text.startswith(("You have no", "No ")))
+        assert text
+
+
+def test_a_topic_is_counted_in_the_conversations_that_speak_of_it_p17():
+    talks = [
+        {"document": 1, "title": "Pool", "passages": ["Me: I went swimming with Ben."]},
+        {
+            "document": 2,
+            "title": "Sea",
+            "passages": ["Me: The water was cold when I swam. Swimming is fun."],
+        },
+        {"document": 3, "title": "Roof", "passages": ["Ben: The roof leaks."]},
+    ]
+    memories = ("search_memories", '{"memories": []}')
+
+    text = answer("How often did I go swimming?", [_build_search_result(*talks), memories])
+    assert text == "2 conversations about that:\n\n- Pool[1]\n- Sea[2]"
+
+    text = answer(
+        "Wie oft war ich schwimmen?",
+        [_build_search_result({**talks[0], "passages": ["Ich: Ich war schwimmen."]}), memories],
+    )
+    assert text.startswith("1 conversation about that:")
+
+
+def test_the_owners_clock_tells_what_day_it_is_p2():
+    text = answer("What day is it today?", [])
+
+    assert text == f"It is {NOW:%A} {NOW.day} {NOW:%B} {NOW.year}, {NOW:%H:%M}."
+
+
 def test_no_tasks_are_told_in_words():
     nothing = ("get_action_items", "There are no such tasks.")
 

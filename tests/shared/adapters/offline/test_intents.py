@@ -60,6 +60,8 @@ REQUESTED = (
     ("Mark the train tickets as done", "complete_task", "the train tickets"),
     ("Hake den Zahnarzt ab", "complete_task", "den Zahnarzt"),
     ("Delete the conversation with the bank", "delete_talk", "the bank"),
+    ("Delete everything about Priya", "delete_talks", "Priya"),
+    ("Lösche alle Gespräche mit Frau Petersen", "delete_talks", "Frau Petersen"),
     ("銀行との会話を削除して", "delete_talk", "銀行"),
 )
 ASKED = (
@@ -72,6 +74,10 @@ ASKED = (
     ("Who did I meet last week?", "people"), ("What happened on Saturday?", "summary"),
     ("What do you know about me?", "about_owner"), ("Who is Tariq?", "person"),
     ("What did Marek ask me to do?", "asked_of_owner"), ("How do I import WhatsApp chats?", "manual"),
+    ("What day is it today?", "today"), ("What time is it?", "today"), ("Welches Datum ist heute?", "today"),
+    ("¿Qué día es hoy?", "today"), ("Quelle heure est-il ?", "today"), ("今日は何日ですか？", "today"),
+    ("What time does the swimming course start?", "search"), ("A quelle heure part le bus ?", "search"),
+    ("How often did I go swimming?", "count_talks"), ("Wie oft war ich joggen?", "count_talks"),
     ("What is the capital of Mongolia?", "general"), ("What did Anna say about the budget?", "search"),
     ("hello, what did Anna say about the garden?", "search"), ("What did I promise Lena?", "search"),
     ("Did Ann remind me to call the printer?", "search"), ("Remind me what we agreed on", "search"),

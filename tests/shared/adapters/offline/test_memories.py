@@ -75,7 +75,7 @@ def _extract_own(*texts: str) -> Any:
         {"segment": n, "speaker": "ME", "is_user": True, "text": text}
         for n, text in enumerate(texts)
     ]
-    return extract_memories(collect_sentences({"transcript": transcript}))
+    return extract_memories(collect_sentences(transcript))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_memories_rest_on_the_words_of_the_user_c59():
         {"segment": 2, "speaker": "ME", "is_user": True, "text": "My favourite tea is mint."},
     ]
 
-    memories = extract_memories(collect_sentences({"transcript": transcript}))
+    memories = extract_memories(collect_sentences(transcript))
 
     assert memories == [
         {

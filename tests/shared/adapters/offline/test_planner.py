@@ -224,7 +224,7 @@ TASK_TOOLS = [
             "Erinnere mich morgen um 7 Uhr abends an die Farne",
             (
                 "create_action_item",
-                {"description": "Die Farne", "due_at": "2026-03-05T19:00:00+01:00"},
+                {"description": "Farne", "due_at": "2026-03-05T19:00:00+01:00"},
             ),
         ),
         (
@@ -305,6 +305,10 @@ def test_the_last_conversation_with_somebody_is_the_newest_in_which_they_speak()
         ("Show me the latest 4 recordings", 4),
         ("List my newest talks", 10),
         ("What was the last meeting about?", 1),
+        ("My last 3 talks", 3),
+        ("My last two talks", 2),
+        ("Meine letzten 4 Gespräche", 4),
+        ("Summarise my last conversation.", 1),
     ],
 )
 def test_as_many_of_the_last_conversations_as_are_asked_for_are_listed(question, limit):
@@ -333,6 +337,42 @@ def test_what_somebody_asked_of_the_owner_is_searched_for():
         ("search_conversations", {"query": question}),
         ("search_memories", {"query": question}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "start", "end"),
+    [
+        ("Summarize last week", "2026-02-23", "2026-03-02"),
+        ("Summarise yesterday.", "2026-03-03", "2026-03-04"),
+        ("Recap last month", "2026-02-01", "2026-03-01"),
+        ("Fasse letzte Woche zusammen", "2026-02-23", "2026-03-02"),
+        ("Résume la semaine dernière", "2026-02-23", "2026-03-02"),
+        ("先週を要約して", "2026-02-23", "2026-03-02"),
+    ],
+)
+def test_a_time_is_summed_up_as_a_whole_also_by_words_p2(question, start, end):
+    [(tool, arguments)] = plan(question, NOW, LIBRARY_TOOLS)
+
+    assert (tool, arguments["start_date"][:10], arguments["end_date"][:10]) == (
+        "get_conversations", start, end,
+    )  # fmt: skip
+    assert (arguments["limit"], "speaker" in arguments) == (10, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "task"),
+    [
+        ("Erinnere mich morgen an den Zahnarzt", "Zahnarzt"),
+        ("Erinnere mich am Freitag an meinen Friseurtermin", "Friseurtermin"),
+        ("Erinnere mich an das Paket von Anna", "Paket von Anna"),
+        ("Kannst du mich an die Nebenkosten erinnern?", "Nebenkosten"),
+        ("Remind me about the parcel", "Parcel"),
+    ],
+)
+def test_a_new_task_begins_with_what_it_is_about_and_no_article_p5(question, task):
+    [(tool, arguments)] = plan(question, NOW, [*LIBRARY_TOOLS, *TASK_TOOLS])
+
+    assert (tool, arguments["description"]) == ("create_action_item", task)
 
 
 def test_a_summary_of_a_stretch_of_time_lists_it():

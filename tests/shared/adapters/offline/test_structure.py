@@ -65,42 +65,6 @@ def test_every_transcript_gives_valid_outputs(texts):
 
 
 @pytest.mark.parametrize(
-    ("lines", "title"),
-    [
-        (
-            ["So, the kitchen tiles arrived, but two boxes are broken."],
-            "Kitchen tiles arrived",
-        ),
-        (["Yeah, okay. Well, you know, the board wants the report."], "Board wants the report"),
-        (["We paint the shed on Sunday, said Ann.", "Fine."], "Paint the shed on Sunday"),
-        (["Will you pay the rent?", "The rent is paid already."], "Rent is paid already"),
-        (
-            ["one two three four five six seven eight nine ten eleven"],
-            "One two three four five six seven eight nine ten",
-        ),
-        (["Really?"], "Really"),
-        (["明天去北京" * 40], "明天去北京" * 16),
-        ([], ""),
-    ],
-)
-def test_a_title_quotes_what_says_most_without_pronouns_and_keeps_letters(lines, title):
-    assert extract_structure(build_data(*lines))["title"] == title
-
-
-def test_an_overview_quotes_the_central_sentences_in_their_order():
-    texts = [
-        "Nice weather outside. The budget for the launch is tight.",
-        "We cut the launch budget by ten percent. My shoes are wet.",
-        "So the launch budget is settled.",
-    ]
-
-    assert extract_structure(build_data(*texts))["overview"] == (
-        "The budget for the launch is tight. We cut the launch budget by ten percent. "
-        "So the launch budget is settled."
-    )
-
-
-@pytest.mark.parametrize(
     ("spoken", "category"),
     [
         ("The dentist says the pain goes away with this medicine.", "health"),

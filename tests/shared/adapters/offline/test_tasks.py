@@ -147,6 +147,55 @@ def test_promises_and_requests_are_read_in_five_languages(spoken, task) -> None:
 @pytest.mark.parametrize(
     ("spoken", "task"),
     [
+        ("Ich besorge den Kuchen bis Freitag.", "“Ich besorge den Kuchen …” (Ann)"),
+        ("Ich hole die Getränke.", "“Ich hole die Getränke” (Ann)"),
+        ("Ich kümmere mich um die Musik.", "“Ich kümmere mich um die Musik” (Ann)"),
+        ("Ja, ich übernehme die Deko.", "“Ich übernehme die Deko” (Ann)"),
+        ("Das übernehme ich.", "“Das übernehme ich” (Ann)"),
+        ("Yo compro las velas.", "Yo compro las velas"),
+        ("Me encargo de la música.", "“Me encargo de la música” (Ann)"),
+        ("De eso me encargo yo.", "“De eso me encargo yo” (Ann)"),
+        ("J'apporte une salade.", "J'apporte une salade"),
+        ("Je m'occupe de la salle.", "“Je m'occupe de la salle” (Ann)"),
+        ("Je m'en occupe.", "“Je m'en occupe” (Ann)"),
+        ("受付は私がやります。", "受付は私がやります"),
+        ("会計は任せてください。", "会計は任せてください"),
+    ],
+)
+def test_who_takes_something_over_in_their_own_words_promises_it_p5(spoken, task) -> None:
+    assert list_tasks([("Ann", spoken), (OWNER, "Hm.")]) == [("Ann", task)]
+
+
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        "Ich hole mir jeden Tag ein Brötchen.",
+        "Das mache ich schon seit Jahren so.",
+        "Ich bringe so etwas nie fertig.",
+        "Ich kümmere mich nicht um die Musik.",
+        "Yo compro el pan siempre allí.",
+        "J'achète rarement du vin.",
+        "掃除は毎日私がやります。",
+    ],
+)
+def test_what_somebody_does_anyhow_or_never_is_no_promise_p5(spoken) -> None:
+    assert list_tasks([("Ann", spoken), (OWNER, "Hm.")]) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "tasks"),
+    [
+        ([(OWNER, "Ann, kannst du den Kuchen holen?"), ("Ann", "Das übernehme ich.")], [("Ann", "Den Kuchen holen")]),
+        ([(OWNER, "Ann, tu peux réserver la salle ?"), ("Ann", "Je m'en occupe.")], [("Ann", "Réserver la salle")]),
+    ],
+)  # fmt: skip
+def test_who_takes_over_what_was_asked_has_one_task_p5(lines, tasks) -> None:
+    assert list_tasks([*lines, (OWNER, "Hm.")]) == tasks
+
+
+@pytest.mark.parametrize(
+    ("spoken", "task"),
+    [
         ("Ich muss noch die Steuererklärung machen.", "Die Steuererklärung machen"),
         ("Tengo que renovar el pasaporte.", "Renovar el pasaporte"),
         ("Je dois appeler le médecin.", "Appeler le médecin"),

@@ -1,4 +1,4 @@
-"""Titles of the offline model: what is said most, never a greeting or a filler (P26)."""
+"""Titles and overviews in words that were said: what is said most, never a greeting or a filler (P26)."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -6,29 +6,34 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from functions.library.welcome.sample_library import build_month
+from functions.process_conversation.processing.spoken_overview import (
+    add_spoken_overview,
+    build_title,
+)
 from infra.eval.talks import load_talks
-from shared.adapters.embedded.offline.extractors import extract_structure
 from shared.adapters.embedded.offline.speech import is_meaningful, split_words
-from shared.adapters.embedded.offline.tasks import read_talk
+from shared.domain.conversations.conversation import Conversation, Segment, Structured
+from shared.domain.ids import ConversationId
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 MONTH = list(build_month(NOW, ZoneInfo("UTC")))
 OPENERS = ("So", "Okay", "Yeah", "Hello", "Um", "Well")
 
 
+def describe(*texts: str) -> Structured:
+    segments = tuple(Segment(text=text, speaker="SPEAKER_00") for text in texts)
+    conversation = Conversation(
+        id=ConversationId("talk"),
+        created_at=NOW,
+        started_at=NOW,
+        finished_at=NOW,
+        transcript_segments=segments,
+    )
+    return add_spoken_overview(Structured(), conversation)
+
+
 def title_of(*lines: str) -> str:
-    transcript = [
-        {
-            "segment": n,
-            "speaker": line.partition(": ")[0],
-            "is_user": n == 0,
-            "text": line.partition(": ")[2],
-        }
-        for n, line in enumerate(lines)
-    ]
-    data = {"started_at": f"{NOW:%A %Y-%m-%d %H:%M}", "time_zone": "UTC", "transcript": transcript}
-    title: str = extract_structure(read_talk(data), {})["title"]
-    return title
+    return describe(*(line.partition(": ")[2] for line in lines)).title
 
 
 @pytest.mark.parametrize("conversation", MONTH, ids=lambda c: str(c.id))
@@ -81,7 +86,7 @@ def test_no_word_loses_letters():
 
 @pytest.mark.parametrize("talk", load_talks(), ids=lambda talk: talk.id)
 def test_a_title_is_no_cut_phrase_in_any_language(talk):
-    title = title_of(*talk.lines)
+    title = build_title([line.partition(": ")[2] for line in talk.lines])
 
     assert title
     assert "…" not in title
@@ -108,3 +113,39 @@ def test_a_title_names_something_where_a_central_statement_does():
 )
 def test_a_title_begins_with_no_pronoun(line, title):
     assert title_of(f"Ann: {line}") == title
+
+
+@pytest.mark.parametrize(
+    ("lines", "title"),
+    [
+        (
+            ["So, the kitchen tiles arrived, but two boxes are broken."],
+            "Kitchen tiles arrived",
+        ),
+        (["Yeah, okay. Well, you know, the board wants the report."], "Board wants the report"),
+        (["We paint the shed on Sunday, said Ann.", "Fine."], "Paint the shed on Sunday"),
+        (["Will you pay the rent?", "The rent is paid already."], "Rent is paid already"),
+        (
+            ["one two three four five six seven eight nine ten eleven"],
+            "One two three four five six seven eight nine ten",
+        ),
+        (["Really?"], "Really"),
+        (["明天去北京" * 40], "明天去北京" * 16),
+        ([], ""),
+    ],
+)
+def test_a_title_quotes_what_says_most_without_pronouns_and_keeps_letters(lines, title):
+    assert describe(*lines).title == title
+
+
+def test_an_overview_quotes_the_central_sentences_in_their_order():
+    texts = [
+        "Nice weather outside. The budget for the launch is tight.",
+        "We cut the launch budget by ten percent. My shoes are wet.",
+        "So the launch budget is settled.",
+    ]
+
+    assert describe(*texts).overview == (
+        "The budget for the launch is tight. We cut the launch budget by ten percent. "
+        "So the launch budget is settled."
+    )
