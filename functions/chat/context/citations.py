@@ -39,16 +39,13 @@ class Citations:
         return self.numbering.assign(source)
 
     def render_marker(self, numbers: Sequence[int]) -> str | None:
-        """Renumber a marker by first use; of documents that cannot be cited, in parentheses: in brackets, it would cite others.
+        """Renumber a marker by first use.
 
-        Return None for text that is no citation: one of its numbers was never given.
+        Return None for text that is no citation: one of its numbers was never assigned.
         """
-        if not all(0 < number <= self.numbering.last for number in numbers):
+        if not all(number in self.numbering.sources for number in numbers):
             return None
-        known = {n: source for n in numbers if (source := self.numbering.find(n))}
-        if not known:
-            return f" ({', '.join(map(str, numbers))})"
-        return "".join(f"[{self._assign_position(*each)}]" for each in known.items())
+        return "".join(f"[{self._assign_position(number)}]" for number in dict.fromkeys(numbers))
 
     def withdraw_shown(self, kept_count: int) -> None:
         """Forget what was cited after the first `kept_count` sources."""
@@ -56,9 +53,9 @@ class Citations:
         positions = self._positions.items()
         self._positions = {number: at for number, at in positions if at <= kept_count}
 
-    def _assign_position(self, number: int, source: Source) -> int:
+    def _assign_position(self, number: int) -> int:
         if number not in self._positions:
-            self.shown.append(source)
+            self.shown.append(self.numbering.sources[number])
             self._positions[number] = len(self.shown)
         return self._positions[number]
 

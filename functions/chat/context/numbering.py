@@ -18,14 +18,13 @@ _Name = tuple[DocumentKind, str, int | None]
 
 @dataclass(slots=True)
 class Numbering:
-    """The numbers of a chat's documents, from 1; `sources` are those that this turn is given.
+    """The numbers of a chat's documents, from 1; `sources` are those that may be cited: what this turn is given.
 
-    Others were given earlier, and each keeps its number. Those that were `cited` may be cited again, as they were
-    then: whoever opens one is told that it changed or went. Numbers up to `stored` stand in the chat's messages.
+    Others were given earlier: each keeps its number until it is given again, for it may be deleted by now. Numbers
+    up to `stored` stand in the chat's messages.
     """
 
     sources: dict[int, Source] = field(default_factory=dict)
-    cited: dict[int, Source] = field(default_factory=dict)
     last: int = 0
     stored: int = 0
     _numbers: dict[_Name, int] = field(default_factory=dict)
@@ -36,10 +35,6 @@ class Numbering:
         number = self.number(source)
         self.sources.setdefault(number, source)
         return number
-
-    def find(self, number: int) -> Source | None:
-        """Return what a number cites."""
-        return self.sources.get(number) or self.cited.get(number)
 
     def number(self, source: Source) -> int:
         """Return the number of a document; one that has none gets the next."""
@@ -75,11 +70,7 @@ class Numbering:
 
     def copy(self) -> Self:
         return replace(
-            self,
-            sources=dict(self.sources),
-            cited=dict(self.cited),
-            _numbers=dict(self._numbers),
-            _used=set(self._used),
+            self, sources=dict(self.sources), _numbers=dict(self._numbers), _used=set(self._used)
         )
 
 
@@ -96,7 +87,7 @@ def read_numbering(messages: Iterable[Message]) -> Numbering:
     numbering.stored = numbering.last
     for answer in answers:
         for source in list_cited(answer):
-            numbering.cited[numbering.number(source)] = source
+            numbering.number(source)
     return numbering
 
 

@@ -50,11 +50,11 @@ class AnswerWriter:
             yield Stage(stage)
 
     def write(self, text: str) -> Iterator[RunEvent]:
-        """Emit text of the model; in a chat without documents, no text is held for a citation."""
+        """Emit text of the model; without sources, no text is held for a citation."""
         self.chars += len(text)
         text = self._link_filter.feed(text)
-        has_documents = self._citations.numbering.last > 0
-        return self._emit(self._citation_rewriter.feed(text) if has_documents else text)
+        has_sources = bool(self._citations.numbering.sources)
+        return self._emit(self._citation_rewriter.feed(text) if has_sources else text)
 
     def withdraw(self) -> Sequence[RunEvent]:
         """Take back the text of this model call, what is pending included, and what it cited."""

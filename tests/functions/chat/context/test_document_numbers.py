@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +11,6 @@ from functions.chat.context import prompt
 from functions.chat.context.citations import CitationRewriter, Citations, strip_markers
 from functions.chat.context.context import Context
 from functions.chat.context.given_files import FileText
-from functions.chat.context.numbering import read_numbering
 from functions.chat.context.project_files import ProjectFiles
 from shared.domain.account.profile import Profile
 from shared.domain.chats.chat import (
@@ -220,38 +218,3 @@ def test_two_answers_at_once_that_gave_one_number_are_told_apart_e4() -> None:
         (2, "v"),
     ]
     assert context.numbering.sources == {}, "what is not given again may be deleted by now"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown", "cited"),
-    [
-        ("As I said, in the shed[1].", "As I said, in the shed[1].", ["shed"]),
-        ("Honey[4], and it is in the shed[1].", "Honey[1], and it is in the shed[2].", ["bees", "shed"]),
-        ("Honey[4], in the loft[2] or shed[1, 2].", "Honey[1], in the loft (2) or shed[2].", ["bees", "shed"]),
-        ("Honey[4], and press [9].", "Honey[1], and press [9].", ["bees"]),
-    ],
-)  # fmt: skip
-def test_a_number_of_an_earlier_turn_opens_what_was_cited_then_and_never_another_e4(
-    text: str, shown: str, cited: list[str]
-) -> None:
-    documents = [
-        NumberedDocument(number=n, kind="conversation", id=name)
-        for n, name in enumerate(("shed", "loft", "boat"), 1)
-    ]
-    earlier = build_message(
-        "a0",
-        "ai",
-        "In the shed.",
-        marked_text="In the shed[1].",
-        cards=(build_card("shed"),),
-        documents=tuple(documents),
-        last_number=3,
-    )
-    citations = Citations(read_numbering([earlier]))
-    if "[4]" in text:
-        citations.assign_number(build_card("bees"))
-
-    rewriter = CitationRewriter(citations.render_marker)
-
-    assert rewriter.feed(text) + rewriter.flush() == shown
-    assert [source.id for source in citations.shown] == cited
