@@ -761,7 +761,11 @@ def test_every_route_with_a_body_is_tested() -> None:
     [
         ({"transcript_segments": []}, 422, "at least one segment"),
         ({"transcript_segments": [SEGMENT] * 30_000}, 413, "at most 20000 entries"),
-        ({"transcript_segments": [{**SEGMENT, "text": "é" * 50_001}]}, 413, "bytes a segment"),
+        (
+            {"transcript_segments": [{**SEGMENT, "text": "é" * 50_001}]},
+            413,
+            "at most 97 KB a segment",
+        ),
         ({"transcript_segments": [{**SEGMENT, "text": "x" * 99_999}] * 50}, 413, "4 MB of text"),
         ({"transcript_segments": [{**SEGMENT, "start": float("nan")}]}, 422, "a finite number"),
         ({"transcript_segments": [{**SEGMENT, "end": float("inf")}]}, 422, "a finite number"),

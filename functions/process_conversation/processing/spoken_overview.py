@@ -63,7 +63,7 @@ def _find_central(sentences: list[str]) -> list[int]:
 
 
 def build_title(sentences: Sequence[str]) -> str:
-    """Quote the phrase that says most of what is said and names two things, else the first one."""
+    """Quote the phrase that says most of what is said and names two things, else the first sentence."""
     counts = Counter(term for sentence in sentences for term in tokenize(sentence))
     statements = [each for each in sentences if not each.endswith(("?", "？"))] or sentences
     phrases = [phrase for sentence in statements for phrase in _split_phrases(sentence)]
@@ -78,7 +78,8 @@ def build_title(sentences: Sequence[str]) -> str:
         rare = sum(counts[term] for term in terms if get_term_weight(term) == RARE_WEIGHT)
         return rare / math.sqrt(len(terms) + _SHORTNESS)
 
-    title = max(filter(is_telling, phrases), key=weigh, default=[*phrases, *sentences, ""][0])
+    first = [*statements, ""][0].rstrip(".!?…。！？")
+    title = max(filter(is_telling, phrases), key=weigh, default=first)
     title = " ".join(title.split()[:MAX_TITLE_WORDS])[:MAX_TITLE_CHARS]
     is_address = "://" in title.partition(" ")[0]
     return title if is_address else title[:1].upper() + title[1:]

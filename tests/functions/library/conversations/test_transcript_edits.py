@@ -208,7 +208,7 @@ async def test_a_word_too_many_for_the_quota_is_refused(processed_world):
     [
         (WORDS, {"segment_id": "s9", "text": "x"}, 404, "Segment not found"),
         (WORDS, {"segment_id": "s1", "text": ""}, 422, "must not be empty"),
-        (WORDS, {"segment_id": "s1", "text": "é" * 50_001}, 413, "bytes a segment"),
+        (WORDS, {"segment_id": "s1", "text": "é" * 50_001}, 413, "at most 97 KB a segment"),
         (
             ASSIGN,
             {"segment_ids": [], "assign_type": "is_user", "value": "true"},
