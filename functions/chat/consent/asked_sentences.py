@@ -5,15 +5,13 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-_REQUESTS: Final = re.compile(
-    "|".join(
-        rf"(?<!\w){re.escape(words)}" if words[0].isascii() else re.escape(words)
-        for phrases in json.loads(Path(__file__).with_suffix(".json").read_text("utf-8")).values()
-        for words in phrases
-    )
+_REQUESTS: Final[Mapping[str, Sequence[str]]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text("utf-8")
 )
 _SENTENCE: Final = re.compile(r"[^.!?。！？؟\n]+(?:[.!?。！？؟]+(?!\w)|[.!?]|\n|\Z)")
 _ASKS: Final = re.compile(r"(?:[?？؟]|[か吗嗎까][。.]?)\s*\Z")
@@ -24,5 +22,17 @@ def drop_asked(text: str) -> str:
     return "".join(
         sentence
         for sentence in _SENTENCE.findall(text)
-        if not _ASKS.search(sentence) or _REQUESTS.search(sentence.casefold())
+        if not _ASKS.search(sentence) or _compile_requests().search(sentence.casefold())
+    )
+
+
+@cache
+def _compile_requests() -> re.Pattern[str]:
+    """Compile them with the first question: a cold start would pay some milliseconds for it."""
+    return re.compile(
+        "|".join(
+            rf"(?<!\w){re.escape(words)}" if words[0].isascii() else re.escape(words)
+            for phrases in _REQUESTS.values()
+            for words in phrases
+        )
     )
